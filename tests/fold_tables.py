@@ -119,8 +119,7 @@ def evaluated(frame):
     """Measure rows of scores at two priors and over a range; also their score table."""
     table = read_scores(frame)
     stated = "independent" if len(table.folds) > 1 else "auto"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return evaluate(table, at_priors=(0.4, 0.1), deployment_prior=(0.05, 0.3), design=stated), table
 
 

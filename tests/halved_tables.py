@@ -6,15 +6,7 @@ import numpy as np
 import pandas as pd
 
 
-def halved_frame(
-    *,
-    models: tuple[str, ...] = ("A", "B", "C"),
-    n_cases: int = 60,
-    n_folds: int = 6,
-    n_halvings: int = 4,
-    inner_folds: int = 2,
-    seed: int = 0,
-) -> pd.DataFrame:
+def halved_frame(*, models=("A", "B", "C"), n_cases=60, n_folds=6, n_halvings=4, inner_folds=2, seed=0):
     """Rows of random scores: hold-outs of a third of the cases, and halvings stratified by class."""
     rng = np.random.default_rng(seed)
     positive = np.arange(n_cases) % 3 == 0

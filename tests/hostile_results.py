@@ -35,6 +35,5 @@ def simulated(names, n_folds=4, priors=(0.5, 0.1), **options):
         for f in range(1, n_folds + 1)
         for k, name in enumerate(names)
     ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return compare(pd.concat(parts), at_priors=priors, **options)

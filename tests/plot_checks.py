@@ -27,8 +27,8 @@ def fold_frame(names, n_folds=6, seed=0):
     """Columns model, fold, iauprec; later names are worse."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
-        [{"model": name, "fold": fold, "iauprec": 0.8 - 0.05 * i + 0.04 * rng.normal()} for i,
-         name in enumerate(names) for fold in range(1, n_folds + 1)]
+        [{"model": name, "fold": fold, "iauprec": 0.8 - 0.05 * i + 0.04 * rng.normal()}
+         for i, name in enumerate(names) for fold in range(1, n_folds + 1)]
     )  # fmt: skip
 
 

@@ -81,8 +81,7 @@ def results():
 
 def main(folder):
     figures.list_figures = lambda source: PICTURES
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
+    with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
         for name, result in results():
             result.save(folder / name, figures="svg" if name == WITH_PICTURES else None)
             (folder / name / "said.txt").write_text(

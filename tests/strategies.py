@@ -29,8 +29,7 @@ def priors() -> st.SearchStrategy[float]:
 
 def ranges() -> st.SearchStrategy[tuple[float, float]]:
     """(low, high) with low < high by more than rounding."""
-    pairs = st.tuples(priors(), priors()).map(lambda p: (min(p), max(p)))
-    return pairs.filter(lambda p: p[1] - p[0] > 1e-7)
+    return st.tuples(priors(), priors()).map(lambda p: (min(p), max(p))).filter(lambda p: p[1] - p[0] > 1e-7)
 
 
 def skews() -> st.SearchStrategy[float]:

@@ -185,9 +185,7 @@ def segment_by_quadrature(start: Vertex, end: Vertex, prior: float) -> mp.mpf:
         return (t1 - t0) * mp.quad(precision, [0, 1])
 
 
-def mean_over_priors(
-    function: Callable, density: Callable, limits: tuple[float, float], *, width: float = 4.0
-) -> mp.mpf:
+def mean_over_priors(function, density, limits, *, width=4.0):
     """Mean of a function of the prior, integrated over the log-odds between two limits, in panels."""
     with mp.workdps(25):
         first, last = limits
@@ -249,9 +247,7 @@ def mean_precision_beta(t: Fraction, f: Fraction, a: float, b: float) -> mp.mpf:
         return t / f * a / (a + b) * mp.hyp2f1(1, a + 1, a + b + 1, 1 - t / f) if f else mp.mpf(1)
 
 
-def iauprec_linear_twin(
-    curve: Sequence[Vertex], estimator: str, prior_averaged_precision: Callable
-) -> mp.mpf:
+def iauprec_linear_twin(curve, estimator, prior_averaged_precision):
     """IAUPREC of an estimator linear in the precisions, segment by segment from the vertices' means."""
     with mp.workdps(DIGITS + GUARD):
         mean = [mp.mpf(0)] + [prior_averaged_precision(t, f) if t else mp.mpf(0) for t, f in curve[1:]]

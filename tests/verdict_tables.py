@@ -43,8 +43,7 @@ def scores(
 def compared(frame, design, deployment_prior=(0.05, 0.2), **options):
     """The comparison, without the warnings that odd tables bring."""
     stated = {"design": "independent"} if design == "independent" else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return compare(frame, deployment_prior, **{"at_priors": (0.5,), **stated, **options})
 
 

@@ -3,50 +3,22 @@
 import re
 
 import pytest
+from messages import expect_error
 
 import skewanova
-from skewanova import InputTypeError
-from skewanova.decision import (
-    auprec_bands,
-    choose_models,
-    decision_table,
-    difference_curves,
-    find_crossings,
-    find_differing_priors,
-    find_leaders,
-    find_regions,
-    plan_sample_sizes,
-    rank_models,
-    tabulate_by_prior,
-)
-from skewanova.inference import (
-    assumptions,
-    effects,
-    equivalence,
-    mixed_model_anova,
-    posthoc,
-    rank_comparison,
-    residual_quantiles,
-    residuals,
-    soundness,
-    sphericity,
-    split_plot_anova,
-    three_way_anova,
-    tukey_by_prior,
-    tukey_hsd,
-    two_way_anova,
-)
+from skewanova import InputTypeError, decision, inference
 
-OF_EVALUATIONS = (
-    *(auprec_bands, decision_table, difference_curves, find_crossings, find_differing_priors, find_leaders),
-    *(find_regions, plan_sample_sizes, rank_models, tabulate_by_prior),
-    *(effects, equivalence, posthoc, soundness, split_plot_anova),
-)
-OF_FRAMES = (
-    *(assumptions, choose_models, mixed_model_anova, rank_comparison, sphericity, three_way_anova),
-    *(tukey_by_prior, two_way_anova),
-)
-OF_ANOVAS = residual_quantiles, residuals, tukey_hsd
+OF_EVALUATIONS = [getattr(decision, name) for name in (
+    "auprec_bands", "decision_table", "difference_curves", "find_crossings", "find_differing_priors",
+    "find_leaders", "find_regions", "plan_sample_sizes", "rank_models", "tabulate_by_prior",
+)]  # fmt: skip
+OF_EVALUATIONS += [inference.effects, inference.equivalence, inference.posthoc, inference.soundness]
+OF_EVALUATIONS += [inference.split_plot_anova]
+OF_FRAMES = [decision.choose_models] + [getattr(inference, name) for name in (
+    "assumptions", "mixed_model_anova", "rank_comparison", "sphericity", "three_way_anova", "tukey_by_prior",
+    "two_way_anova",
+)]  # fmt: skip
+OF_ANOVAS = [inference.residual_quantiles, inference.residuals, inference.tukey_hsd]
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +34,8 @@ def result(scores):
 @pytest.mark.parametrize("function", OF_EVALUATIONS)
 def test_a_comparison_or_scores_in_place_of_an_evaluation(function, scores, result):
     name = r"^`(evaluation|measures|iauprec|auprec)` must be an Evaluation, but got"
-    with pytest.raises(InputTypeError, match=f"{name} Comparison; pass its attribute evaluation$"):
-        function(result)
-    with pytest.raises(
-        InputTypeError, match=rf"{name} ScoreTable; make one by skewanova.evaluate\(scores\)$"
-    ):
+    expect_error(f"{name} Comparison; pass its attribute evaluation$", function, result, error=InputTypeError)
+    with expect_error(rf"{name} ScoreTable; make one by skewanova.evaluate\(scores\)$", error=InputTypeError):
         function(scores)
     assert function(result.evaluation) is not None
 
@@ -83,6 +52,6 @@ def test_an_evaluation_in_place_of_a_frame(function, scores, result):
 def test_one_model_and_a_difference_in_quotes(scores):
     alone = skewanova.evaluate(scores.frame[scores.frame["model"] == "A"])
     with pytest.raises(skewanova.InputError, match=r"^a comparison needs at least 2 models, but has 1$"):
-        find_leaders(alone)
+        decision.find_leaders(alone)
     with pytest.raises(InputTypeError, match=r"^`difference` must be a number or numbers, but got '0.05'$"):
         skewanova.plan_comparison(scores, difference="0.05")

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from fold_tables import designed, evaluated, scored
 from loops import each
+from messages import expect_error
 from scipy import stats
 from scipy.special import logit
 
@@ -100,7 +101,7 @@ def test_critical_value_is_where_p_falls_below_alpha(n_draws, alpha):
     assert np.isnan(critical) == (1 / (1 + n_draws) >= alpha - 1e-12)
 
 
-def test_one_prior_and_two_models_are_a_t_test():
+def test_one_prior_and_two_models_are_a_t_test_that_names_the_better_model():
     measures = measured(scores({"A": 1.0, "B": 1.6}, n_folds=10))
     row = difference_curves(measures, 0.5, n_draws=20_000).iloc[0]
     wide = measures.auprec[measures.auprec["prior"] == 0.5].pivot(
@@ -112,9 +113,6 @@ def test_one_prior_and_two_models_are_a_t_test():
     assert row["p_adjusted"] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000) + 1e-4)
     margin = (row["conf_high"] - row["estimate"]) / row["std_error"]
     assert margin == pytest.approx(stats.t.isf(0.025, 9), rel=0.03)
-
-
-def test_a_better_model_is_found_and_named():
     measures = measured(scores({"worse": 0.5, "better": 2.5}, n_folds=12))
     found = difference_curves(measures)
     assert found["reject"].all()
@@ -123,7 +121,7 @@ def test_a_better_model_is_found_and_named():
     assert stretch == ["better", "worse", pytest.approx(0.3), pytest.approx(0.6)]
 
 
-def test_identical_models_have_no_p():
+def test_identical_and_perfect_models_beside_a_constant_difference():
     frame = scores({"A": 1.0, "B": 1.5})
     twin = frame[frame["model"] == "A"].assign(model="twin", y_score=lambda f: 3 * f["y_score"] + 1)
     found = difference_curves(measured(pd.concat([frame, twin])), n_draws=299)
@@ -137,9 +135,6 @@ def test_identical_models_have_no_p():
     )
     only = pd.concat([frame[frame["model"] == "A"], twin])
     assert difference_curves(measured(only), n_draws=99)["p_adjusted"].isna().all()
-
-
-def test_perfect_models_beside_a_constant_difference():
     rows = pd.DataFrame({"y_true": np.repeat([0, 1], 30)})
     fold = pd.concat([rows.assign(model=m, y_score=s * rows["y_true"]) for m, s in (("A", 1), ("B", -1))])
     found = difference_curves(measured(pd.concat([fold.assign(fold=f) for f in range(4)])), n_draws=199)
@@ -159,15 +154,12 @@ def test_errors(satellite):
         (lambda: difference_curves(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98"),
         (lambda: difference_curves(satellite, [0.0, 0.5]), "`priors` must lie strictly between 0 and 1"),
         (lambda: difference_curves(one), "a comparison needs at least 2 models, but has 1"),
-        (
-            lambda: difference_curves(measured(gap)),
-            "`auprec` must be present and finite for every fold and model, but is not",
-        ),
+        (lambda: difference_curves(measured(gap)),
+         "`auprec` must be present and finite for every fold and model, but is not"),
         (lambda: auprec_bands(satellite, alpha=1.0), "`alpha` must lie strictly between 0 and 1"),
-        (lambda: auprec_bands(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98"),
-    ):
-        with pytest.raises(ValueError, match=f"^{message}"):
-            call()
+        (lambda: auprec_bands(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98")
+    ):  # fmt: skip
+        expect_error(f"^{message}", call, error=ValueError)
 
 
 PRIORS = np.array([0.1, 0.5])
@@ -190,18 +182,18 @@ def test_deviations_that_are_rounding_do_not_count(share, value):
     assert joint.deviations[1, 1, 0] == share * TIE  # left as it was
 
 
-def test_of_few_folds_the_value_is_that_of_one_t():
+def test_few_folds_have_the_value_of_one_t_and_limits_stay_within_0_and_1(several):
     deviations = np.random.default_rng(3).normal(size=(5, 1, 1))
     deviations -= deviations.mean(axis=0)
     found = _mean_critical_value(curves(np.repeat(deviations, 2, axis=2), 4), 0.05, n_draws=40_000, rng=0)
     assert found == pytest.approx(stats.t.isf(0.025, 4), rel=0.03)
-
-
-def test_without_a_covariance_there_is_no_critical_value():
     unknown = JointCurves(PRIORS, np.ones((2, 2)), np.empty((0, 2, 2)), np.nan)
     assert np.isnan(
         [pair_critical_value(unknown, 0.05), _mean_critical_value(unknown, 0.05, n_draws=99, rng=0)]
     ).all()
+    found = auprec_bands(designed(several, 400.0), PRIORS)
+    assert (found["conf_low"] == 0).all()
+    assert (found["conf_high"] == 1).all()
 
 
 @pytest.mark.parametrize("ratio", [0, 0.25])
@@ -221,13 +213,7 @@ def test_bands_are_the_mean_and_its_errors_times_the_value(several, ratio):
     assert low.iloc[0] > stats.t.isf(0.05, 3)
 
 
-def test_limits_stay_within_0_and_1(several):
-    found = auprec_bands(designed(several, 400.0), PRIORS)
-    assert (found["conf_low"] == 0).all()
-    assert (found["conf_high"] == 1).all()
-
-
-def test_bands_over_cases_are_symmetric_on_the_logit_scale():
+def test_bands_over_cases_are_symmetric_on_the_logit_scale_or_without_width():
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], [60, 600])
     columns = [rng.normal(labels * d) for d in (1.0, 2.5)]
@@ -247,9 +233,6 @@ def test_bands_over_cases_are_symmetric_on_the_logit_scale():
     assert 1.96 < normal[0] < stats.norm.isf(0.025 / 4) + 0.1
     assert (reach > normal).all()
     assert auprec_bands(replace(measures, scores=None), [0.3])["conf_low"].isna().all()
-
-
-def test_bands_of_perfect_models_over_cases_have_no_width():
     labels = np.repeat([1, 0], [60, 600])
     frame = pd.DataFrame({"fold": 1, "case": range(660), "y_true": labels})
     both = pd.concat([frame.assign(model=m, y_score=labels * s + 1.0) for m, s in (("a", 1), ("b", 2))])

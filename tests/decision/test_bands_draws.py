@@ -61,12 +61,16 @@ def test_a_draw_is_the_largest_t_of_a_gaussian_table(df, size):
     assert largest(folds(), df=df) == pytest.approx(by_tables(columns_of(folds()), size, rows))
 
 
-def test_differences_that_do_not_move_are_left_out():
+def test_columns_that_do_not_move_are_left_out_and_others_divided_by_their_size():
     moved = np.array([True, False, True, True, True, True])
     columns = columns_of(folds())
     columns[:, 1] = 0
     assert largest(folds(), moved).tolist() == bands.draw_max_t_of_columns(columns, N_PRIORS, 5, 3).tolist()
     assert largest(folds(), np.zeros(6, dtype=bool)).tolist() == [0.0] * 5
+    columns = np.array([[3.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
+    z = np.abs(np.random.default_rng(1).standard_normal((4, 2)) @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
+    assert bands._draw_max_z(columns, 4, 1) == pytest.approx(z.max(axis=1))
+    assert bands._draw_max_z(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
 
 
 @pytest.mark.parametrize(("size", "blocks"), [(2 * N_UNITS * N_PRIORS, (2, 2, 1)), (1, (1,) * 5)])
@@ -85,7 +89,7 @@ def by_axes(deviations, df, n_draws, columns_of=columns_of):
     return found
 
 
-def test_loadings_hold_the_covariance_on_as_few_axes_as_there_are():
+def test_loadings_hold_the_covariance_on_few_axes_on_which_much_work_is_drawn(monkeypatch):
     deviations = folds(n_units=9)
     deviations[:, 2] = deviations[:, 0] - 2 * deviations[:, 1]
     loading = bands._compute_loadings(deviations)
@@ -93,6 +97,10 @@ def test_loadings_hold_the_covariance_on_as_few_axes_as_there_are():
     flat, kept = deviations.reshape(9, -1), loading.reshape(4, -1)
     assert kept.T @ kept == pytest.approx(flat.T @ flat)
     assert bands._compute_loadings(folds(n_units=4)).shape == (3, N_MODELS, N_PRIORS)
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
+    unit = folds()[:, 0] / np.linalg.norm(folds()[:, 0], axis=0)
+    found = bands._draw_max_t_of_block(folds()[:, 0], 4, np.random.default_rng(3), 12)
+    assert found == pytest.approx(by_axes(unit, 12, 4, lambda loading: loading))
 
 
 @pytest.mark.parametrize("cells", [1, 10**6])
@@ -106,13 +114,6 @@ def test_much_work_is_drawn_on_axes(monkeypatch, cells):
     deviations[:, 1] = deviations[:, 0]  # and one that does not: it is left out
     found = largest(deviations, np.array([False, False, True, True, True, True]), df=df, n_draws=4)
     assert found == pytest.approx(by_axes(deviations, df, 4, lambda loading: loading[:, 0] - loading[:, 2]))
-
-
-def test_columns_of_much_work_are_drawn_on_axes(monkeypatch):
-    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
-    unit = folds()[:, 0] / np.linalg.norm(folds()[:, 0], axis=0)
-    found = bands._draw_max_t_of_block(folds()[:, 0], 4, np.random.default_rng(3), 12)
-    assert found == pytest.approx(by_axes(unit, 12, 4, lambda loading: loading))
 
 
 def test_how_many_draws_much_work_leaves(monkeypatch):
@@ -177,13 +178,6 @@ def test_over_cases_rounding_does_not_count(share, counts):
     assert (drawn_over_cases(joint, 0.05, 99, 0).max() > 0) == counts
 
 
-def test_normal_columns_are_divided_by_their_size():
-    columns = np.array([[3.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
-    z = np.abs(np.random.default_rng(1).standard_normal((4, 2)) @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
-    assert bands._draw_max_z(columns, 4, 1) == pytest.approx(z.max(axis=1))
-    assert bands._draw_max_z(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
-
-
 @pytest.fixture(scope="module")
 def one_set():
     rng, labels = np.random.default_rng(0), np.repeat([1, 0], [30, 90])
@@ -194,8 +188,7 @@ def one_set():
 def on_one_set(scores, **options):
     """Evaluation of models on 30 positives and 90 negatives."""
     frame = pd.DataFrame({"fold": 1, "y_true": np.repeat([1, 0], [30, 90])})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
+    with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
         return evaluate(pd.concat(frame.assign(model=m, y_score=s) for m, s in scores.items()), **options)
 
 
@@ -223,16 +216,19 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
     assert (known["reject"] == (known["p_adjusted"] < 0.1)).all()
 
 
-def test_over_folds_the_value_is_that_of_the_pairs_that_move():
+def test_pairs_that_move_or_cancel_and_the_grid_of_one_set(one_set):
     deviations = folds()
     deviations[:, 1] = deviations[:, 0]
     joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), deviations, 5)
     moved = np.array([False, False, True, True, True, True])
     draws = np.sort(bands.draw_max_t(deviations, moved, 0.05, n_draws=99, rng=0, df=5))
     assert bands.pair_critical_value(joint, 0.05, n_draws=99) == bands.critical_value(draws, 0.05)
-
-
-def test_the_grid_of_one_set_begins_at_the_smallest_supported_prior(one_set):
+    loading = 1e-3 * (np.random.default_rng(0).normal(size=(4, 3, 2)) - 2.0)
+    loading[:, 1] = loading[:, 0] * (1 + 1e-5)
+    excluded, close = bands._split_pairs(loading, np.ones((3, 2), dtype=bool))
+    np.testing.assert_array_equal(close, loading[:, 0] - loading[:, 1])
+    together = np.isfinite(excluded)
+    assert [[*zip(*np.nonzero(part), strict=True)] for part in together] == [[(0, 2), (1, 2)]] * 2
     whole, supported = bands.difference_grid(one_set), bands.grid_of_bands(one_set)
     assert len(whole) == bands.BAND_PRIORS == 41
     assert supported.tolist() == [p for p in whole if p >= 0.25 * (1 - 1e-9)]
@@ -249,16 +245,13 @@ def test_rows_of_all_pairs_are_limited(monkeypatch, most, n_priors):
     assert bands.difference_grid(SimpleNamespace(models="abcd")) == n_priors
 
 
-def test_the_value_behind_bands_is_read_from_the_widest():
+def test_widest_values_behind_bands_and_models_that_never_move():
     rows = [(0, 0, 0), (0.2, -0.5, 0.3), (np.nan, np.nan, np.nan), (0.1, 7, 9)]
     frame = pd.DataFrame(rows, columns=["std_error", "conf_low", "conf_high"])
     assert bands.critical_value_of_bands(frame) == pytest.approx(0.8 / 0.4)
     assert bands.critical_value_of_bands(frame.iloc[:1]) is None
     assert bands.critical_value_of_bands(frame.iloc[2:3]) is None
-
-
-def test_a_model_that_never_moves_has_no_band_at_a_distance():
-    """A perfect model and a constant one: a difference, no spread, nothing known of how it varies."""
+    # A perfect model and a constant one: a difference, no spread, nothing known of how it varies.
     perfect = np.repeat([1, 0], [30, 90])
     beside, same = (
         bands.difference_curves(
@@ -271,16 +264,7 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
     assert same[["estimate", "conf_low", "conf_high"]].to_numpy().tolist() == [[0, 0, 0]]
 
 
-def test_pairs_for_which_products_cancel_are_drawn_one_by_one():
-    loading = 1e-3 * (np.random.default_rng(0).normal(size=(4, 3, 2)) - 2.0)
-    loading[:, 1] = loading[:, 0] * (1 + 1e-5)
-    excluded, close = bands._split_pairs(loading, np.ones((3, 2), dtype=bool))
-    np.testing.assert_array_equal(close, loading[:, 0] - loading[:, 1])
-    together = np.isfinite(excluded)
-    assert [[*zip(*np.nonzero(part), strict=True)] for part in together] == [[(0, 2), (1, 2)]] * 2
-
-
-def test_halves_go_with_their_prior():
+def test_halves_go_with_their_prior_and_rounding_has_no_width():
     rng = np.random.default_rng(0)
     values, halves = rng.normal(size=(6, 3, 2)), rng.normal(size=(4, 3, 2))
     design = SimpleNamespace(variance_inflation=2.0, ratio=0.25)
@@ -288,9 +272,6 @@ def test_halves_go_with_their_prior():
     for prior in range(2):
         alone = paired_t(values[..., prior], inflation=2.0, halves=halves[..., prior])
         np.testing.assert_array_equal([part[:, prior] for part in found], alone)
-
-
-def test_an_area_of_1_but_for_rounding_has_a_band_without_width():
     area = np.array([np.nextafter(1.0, 2.0), 1.0, 0.0, 0.5])
     low, high = bands._logit_limits(area, np.full(4, 0.1))
     assert low[:3].tolist() == high[:3].tolist() == area[:3].tolist()

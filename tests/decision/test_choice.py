@@ -9,28 +9,9 @@ from loops import each
 from scipy import stats
 from scipy.special import expit, logit
 
-from skewanova import (
-    BetaPrior,
-    DiscretePrior,
-    Evaluation,
-    FoldDesign,
-    InputError,
-    RocCurve,
-    UniformPrior,
-    UniformSkew,
-    auc,
-    auprec,
-    evaluate,
-    iauprec,
-)
+import skewanova as sa
 from skewanova.curves import ESTIMATORS
-from skewanova.decision import decision_table, find_regions, rank_models
-from skewanova.decision.choice import (
-    CHOICE_COLUMNS,
-    choose_models,
-    ranking_order,
-    shrink_estimates,
-)
+from skewanova.decision import choice, decision_table, find_regions, rank_models
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.joint_curves import mean_curves as _mean_curves
 from skewanova.decision.leads import REGION_COLUMNS
@@ -54,7 +35,7 @@ GRID = 100_000
 def through(*points):
     """ROC curve through the given (fpr, tpr) points."""
     fpr, tpr = zip((0, 0), *points, (1, 1), strict=True)
-    return RocCurve.from_rates(fpr, tpr, n_positive=100, n_negative=900)
+    return sa.RocCurve.from_rates(fpr, tpr, n_positive=100, n_negative=900)
 
 
 def measure(curves, *, priors=(0.5, 0.1, 0.01), deployment=(0.05, 0.2), estimator="trapezoid"):
@@ -62,20 +43,20 @@ def measure(curves, *, priors=(0.5, 0.1, 0.01), deployment=(0.05, 0.2), estimato
     weighting = as_deployment_prior(deployment)
     flat = {(m, f): roc for m, folds in curves.items() for f, roc in enumerate(folds) if roc is not None}
     long = [
-        (m, f, p, float(auprec(roc, p, area_estimator=estimator)))
+        (m, f, p, float(sa.auprec(roc, p, area_estimator=estimator)))
         for (m, f), roc in flat.items()
         for p in priors
     ]
     means = [
-        (m, f, iauprec(roc, weighting, area_estimator=estimator), auc(roc), 100, 900)
+        (m, f, sa.iauprec(roc, weighting, area_estimator=estimator), sa.auc(roc), 100, 900)
         for (m, f), roc in flat.items()
     ]
-    return Evaluation(
+    return sa.Evaluation(
         auprec=pd.DataFrame(long, columns=["model", "fold", "prior", "auprec"]),
         iauprec=pd.DataFrame(means, columns=["model", "fold", "iauprec", "auc", "n_positive", "n_negative"]),
         curves=flat, models=tuple(curves), folds=tuple(range(max(map(len, curves.values())))),
         priors=tuple(priors), deployment_prior=weighting, area_estimator=estimator,
-        stated_design=FoldDesign("independent")
+        stated_design=sa.FoldDesign("independent")
     )  # fmt: skip
 
 
@@ -96,22 +77,22 @@ CROSSING = {"late": LATE, "early": EARLY, "middle": MIDDLE}
 WIDE = (0.9, 0.5, 0.1, 0.01, 0.0005)
 
 WEIGHTINGS = {
-    "uniform": UniformPrior(0.005, 0.4), "skew": UniformSkew(1.5, 199), "beta": BetaPrior(2, 12),
-    "beta_rare": BetaPrior(0.5, 30), "discrete": DiscretePrior((0.3, 0.02, 0.08), (1, 5, 3)),
-    "discrete_spare": DiscretePrior((0.9, 0.02, 0.08, 0.001), (0, 5, 3, 0)),
-    "single": UniformPrior(0.07, 0.07), "single_discrete": DiscretePrior((0.07,)),
+    "uniform": sa.UniformPrior(0.005, 0.4), "skew": sa.UniformSkew(1.5, 199), "beta": sa.BetaPrior(2, 12),
+    "beta_rare": sa.BetaPrior(0.5, 30), "discrete": sa.DiscretePrior((0.3, 0.02, 0.08), (1, 5, 3)),
+    "discrete_spare": sa.DiscretePrior((0.9, 0.02, 0.08, 0.001), (0, 5, 3, 0)),
+    "single": sa.UniformPrior(0.07, 0.07), "single_discrete": sa.DiscretePrior((0.07,)),
 }  # fmt: skip
 
 
 def points_of(weighting):
     """Priors of equal weight (or weights) that stand for the weighting, by brute force."""
     middle = (np.arange(GRID) + 0.5) / GRID
-    if isinstance(weighting, UniformPrior):
+    if isinstance(weighting, sa.UniformPrior):
         return weighting.low + (weighting.high - weighting.low) * middle, np.full(GRID, 1 / GRID)
-    if isinstance(weighting, UniformSkew):
+    if isinstance(weighting, sa.UniformSkew):
         skews = weighting.low_skew + (weighting.high_skew - weighting.low_skew) * middle
         return 1 / (1 + skews), np.full(GRID, 1 / GRID)
-    if isinstance(weighting, BetaPrior):
+    if isinstance(weighting, sa.BetaPrior):
         return stats.beta.ppf(middle, weighting.a, weighting.b), np.full(GRID, 1 / GRID)
     weights = np.asarray(
         weighting.weights if weighting.weights is not None else np.ones(len(weighting.priors))
@@ -136,7 +117,7 @@ def means_at(evaluation, priors):
     values = {model: [] for model in evaluation.models}
     for (model, _), roc in evaluation.curves.items():
         plain = evaluation.area_estimator == "trapezoid"
-        area = trapezoid(roc, at) if plain else auprec(roc, at, area_estimator=evaluation.area_estimator)
+        area = trapezoid(roc, at) if plain else sa.auprec(roc, at, area_estimator=evaluation.area_estimator)
         values[model].append(area)
     return np.array([np.mean(folds, axis=0) for folds in values.values()])
 
@@ -145,13 +126,12 @@ def test_columns_and_order():
     measures = random_models(0)
     before = measures.iauprec.copy(deep=True), measures.auprec.copy(deep=True), measures.models
     ranked = rank_models(measures, letters={"M1": "ab"}, rng=9)
-    assert tuple(ranked) == RANKING_COLUMNS
-    assert ranked["rank"].tolist() == [1, 2, 3, 4]
+    assert (tuple(ranked), ranked["rank"].tolist()) == (RANKING_COLUMNS, [1, 2, 3, 4])
     assert ranked.set_index("model")["group"].to_dict() == {"M0": "", "M1": "ab", "M2": "", "M3": ""}
     mean = measures.iauprec.groupby("model")["iauprec"].mean()
     assert ranked["model"].tolist() == mean.sort_values(ascending=False).index.tolist()
     assert ranked["iauprec"].is_monotonic_decreasing
-    assert ranking_order(measures) == tuple(ranked["model"])
+    assert choice.ranking_order(measures) == tuple(ranked["model"])
     np.testing.assert_allclose(ranked["iauprec"], mean[ranked["model"]], rtol=1e-14)
     np.testing.assert_allclose(
         ranked["auc"], measures.iauprec.groupby("model")["auc"].mean()[ranked["model"]], rtol=1e-14
@@ -162,14 +142,20 @@ def test_columns_and_order():
     assert ranked["p_best"].tolist() == decision_table(measures, rng=9)["p_best"].tolist()
     assert rank_models(measures)["p_best"].tolist() == decision_table(measures, rng=0)["p_best"].tolist()
     assert ranked["p_best"].tolist() != rank_models(measures)["p_best"].tolist()
-    with pytest.raises(InputError, match=r"^`alpha` must lie strictly between 0 and 1, but got nan$"):
+    with pytest.raises(sa.InputError, match=r"^`alpha` must lie strictly between 0 and 1, but got nan$"):
         rank_models(measures, alpha=np.nan)
 
 
-def test_equal_models_keep_their_order():
+def test_equal_models_keep_their_order_and_one_fold_has_no_spread():
     curves = {"z": EARLY, "a": LATE, "m": EARLY, "b": EARLY[::-1]}
-    assert ranking_order(measure(curves, deployment=0.001))[:3] == ("z", "m", "b")
+    assert choice.ranking_order(measure(curves, deployment=0.001))[:3] == ("z", "m", "b")
     assert rank_models(measure(curves, deployment=0.001))["model"].tolist() == ["z", "m", "b", "a"]
+    measures = random_models(3, n_folds=1)
+    ranked, spread = rank_models(measures), ["std", "conf_low", "conf_high", "p_best"]
+    assert ranked[spread].isna().all(axis=None)
+    assert ranked.drop(columns=spread).notna().all(axis=None)
+    assert (decision_table(measures)["p_best_over"] == "").all()
+    assert (decision_table(random_models(3, n_folds=2))["p_best_over"] == "folds").all()
 
 
 @pytest.mark.parametrize(("alpha", "ratio"), [(0.05, 0), (0.005, 0), (0.05, 0.25)])
@@ -187,16 +173,7 @@ def test_intervals_and_p_best_rest_on_the_spread_over_folds(alpha, ratio):
     assert ranked["p_best"].tolist() == pytest.approx(expected.tolist(), abs=1e-3)
 
 
-def test_one_fold_has_no_spread():
-    measures = random_models(3, n_folds=1)
-    ranked, spread = rank_models(measures), ["std", "conf_low", "conf_high", "p_best"]
-    assert ranked[spread].isna().all(axis=None)
-    assert ranked.drop(columns=spread).notna().all(axis=None)
-    assert (decision_table(measures)["p_best_over"] == "").all()
-    assert (decision_table(random_models(3, n_folds=2))["p_best_over"] == "folds").all()
-
-
-def test_missing_cells():
+def test_missing_cells_and_a_single_model():
     curves = {"A": LATE, "B": [EARLY[0], None, EARLY[2]]}
     ranked = rank_models(measure(curves)).set_index("model")
     only = measure({"B": [EARLY[0], EARLY[2]]}).iauprec["iauprec"]
@@ -205,9 +182,6 @@ def test_missing_cells():
     limits = logit_interval(only.mean(), stats.sem(only), df=1, level=0.95, size=size)
     assert tuple(ranked.loc["B", ["conf_low", "conf_high"]]) == pytest.approx(limits, rel=1e-10)
     assert ranked["p_best"].isna().all()
-
-
-def test_one_model():
     measures = measure({"only": LATE})
     row = rank_models(measures).iloc[0]
     assert (row["rank"], row["model"], row["p_best"]) == (1, "only", 1.0)
@@ -265,21 +239,9 @@ def test_series_hold_every_digit(estimator, ends):
     np.testing.assert_allclose(curves.evaluate(at), means_at(measures, at), atol=1e-13)
 
 
-def test_identical_leaders_give_way_to_the_first():
+def test_identical_leaders_a_single_prior_and_the_order_of_models():
     leads = find_regions(measure({"a": EARLY, "b": LATE, "c": EARLY, "d": LATE}, priors=WIDE))
-    assert leads["model"].tolist() == ["a", "b"]
-    assert leads["runner_up"].tolist() == ["c", "d"]
-
-
-@pytest.mark.parametrize("shift", [-1e-14, 1e-14])
-def test_a_lead_in_the_last_digits_is_none(shift):
-    shared, other = through((0.1, 0.6), (0.2, 0.8)), through((0.1 + shift, 0.6), (0.2, 0.8))
-    measures = measure({"a": [shared] * 2, "b": [other] * 2})
-    assert ranking_order(measures) == ("a", "b")
-    assert find_regions(measures)["model"].tolist() == ["a"]
-
-
-def test_one_prior_in_all():
+    assert (leads["model"].tolist(), leads["runner_up"].tolist()) == (["a", "b"], ["c", "d"])
     measures = measure(CROSSING, priors=(0.1,), deployment=0.1)
     leads = find_regions(measures)
     means = means_at(measures, [0.1])[:, 0]
@@ -288,6 +250,17 @@ def test_one_prior_in_all():
     assert (leads["prior_low"].iloc[0], leads["prior_high"].iloc[0]) == (0.1, 0.1)
     assert leads["margin"].iloc[0] == pytest.approx(means[order[0]] - means[order[1]], rel=1e-10)
     assert leads["runner_up"].iloc[0] == measures.models[order[1]]
+    both = [measure(curves, priors=WIDE) for curves in (CROSSING, dict(reversed(CROSSING.items())))]
+    for function in (find_regions, rank_models):
+        pd.testing.assert_frame_equal(*map(function, both), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shift", [-1e-14, 1e-14])
+def test_a_lead_in_the_last_digits_is_none(shift):
+    shared, other = through((0.1, 0.6), (0.2, 0.8)), through((0.1 + shift, 0.6), (0.2, 0.8))
+    measures = measure({"a": [shared] * 2, "b": [other] * 2})
+    assert choice.ranking_order(measures) == ("a", "b")
+    assert find_regions(measures)["model"].tolist() == ["a"]
 
 
 @pytest.mark.parametrize("seed", [None, 30])
@@ -303,12 +276,6 @@ def test_margin_equals_quadrature(seed):
         assert row.margin >= 0
 
 
-def test_order_of_the_models_does_not_matter():
-    both = [measure(curves, priors=WIDE) for curves in (CROSSING, dict(reversed(CROSSING.items())))]
-    for function in (find_regions, rank_models):
-        pd.testing.assert_frame_equal(*map(function, both), rtol=1e-9)
-
-
 @each("name", list(WEIGHTINGS))
 def test_decisions_equal_brute_force(name):
     weighting = WEIGHTINGS[name]
@@ -322,7 +289,7 @@ def test_decisions_equal_brute_force(name):
         np.testing.assert_array_equal(found[column], ranked[column])
     np.testing.assert_allclose(found["expected_auprec"], ranked["iauprec"], rtol=1e-14)
     found = found.set_index("model").loc[list(CROSSING)]
-    if isinstance(weighting, DiscretePrior):
+    if isinstance(weighting, sa.DiscretePrior):
         priors, weights = weighting.quadrature()
         priors = priors[weights > 0]
     else:
@@ -333,7 +300,7 @@ def test_decisions_equal_brute_force(name):
     at, weights = points_of(weighting)
     regret = means_at(measures, at).max(axis=0) - means_at(measures, at)
     # a beta's thin tail is poorly served by equal steps
-    slack = 2e-6 if isinstance(weighting, BetaPrior) else 1e-8
+    slack = 2e-6 if isinstance(weighting, sa.BetaPrior) else 1e-8
     np.testing.assert_allclose(found["expected_regret"], regret @ weights, rtol=0, atol=slack)
     np.testing.assert_allclose(found["worst_auprec"], means.min(axis=1), rtol=1e-12)
     np.testing.assert_allclose(found["worst_prior"], priors[means.argmin(axis=1)], rtol=1e-9)
@@ -344,30 +311,26 @@ def test_decisions_equal_brute_force(name):
     assert (found["p_best_over"] == "folds").all()
 
 
-def test_loss_per_tenfold_is_a_slope_in_the_logarithm_of_the_skew():
-    measures = measure(CROSSING, deployment=UniformSkew(3, 3000))
+def test_loss_per_tenfold_is_a_slope_and_estimates_are_drawn_together():
+    measures = measure(CROSSING, deployment=sa.UniformSkew(3, 3000))
     found = decision_table(measures).set_index("model").loc[list(CROSSING)]
     ends = means_at(measures, [0.25, 1 / 3001])
     np.testing.assert_allclose(found["loss_per_tenfold"], (ends[:, 0] - ends[:, 1]) / 3, rtol=1e-9)
     at_one = decision_table(measure(CROSSING, deployment=0.25)).set_index("model").loc[list(CROSSING)]
     step = 1e-4
     near = means_at(measures, [1 / (1 + 3 * 10**-step), 1 / (1 + 3 * 10**step)])
-    expected = (near[:, 0] - near[:, 1]) / (2 * step)
-    np.testing.assert_allclose(at_one["loss_per_tenfold"], expected, rtol=1e-6)
+    np.testing.assert_allclose(at_one["loss_per_tenfold"], (near[:, 0] - near[:, 1]) / (2 * step), rtol=1e-6)
     assert (at_one["sensitivity"] == 0).all()
-
-
-def test_estimates_are_drawn_together_as_efron_and_morris_have_it():
     estimate, error = np.array([0.80, 0.70, 0.75, 0.73, 0.72]), 0.0004
     moved = estimate - estimate.mean()
     kept = 1 - 2 * error / (moved**2).sum()
-    found = shrink_estimates(estimate, error * np.eye(5) + 0.01, np.inf)  # what all share is no noise
+    found = choice.shrink_estimates(estimate, error * np.eye(5) + 0.01, np.inf)  # what all share is no noise
     np.testing.assert_allclose(found, estimate.mean() + kept * moved, rtol=1e-12)
-    estimated = shrink_estimates(estimate, error * np.eye(5), 8.0)
+    estimated = choice.shrink_estimates(estimate, error * np.eye(5), 8.0)
     np.testing.assert_allclose(estimated, estimate.mean() + (1 - 0.8 * (1 - kept)) * moved, rtol=1e-12)
-    np.testing.assert_allclose(shrink_estimates(estimate, 1.0 * np.eye(5), np.inf), estimate.mean())
-    assert np.isnan(shrink_estimates(estimate[:3], np.eye(3), np.inf)).all()
-    assert shrink_estimates(np.full(4, 0.5), np.zeros((4, 4)), np.inf).tolist() == [0.5] * 4
+    np.testing.assert_allclose(choice.shrink_estimates(estimate, 1.0 * np.eye(5), np.inf), estimate.mean())
+    assert np.isnan(choice.shrink_estimates(estimate[:3], np.eye(3), np.inf)).all()
+    assert choice.shrink_estimates(np.full(4, 0.5), np.zeros((4, 4)), np.inf).tolist() == [0.5] * 4
 
 
 def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
@@ -379,16 +342,15 @@ def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
         frame.assign(model=f"m{k}", y_score=rng.normal((0.5 + 0.9 * k) * labels) + common[:, k])
         for k in range(3)
     ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        measures = evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=(0.3, 0.5))
+    with warnings.catch_warnings(action="ignore"):
+        measures = sa.evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=(0.3, 0.5))
         estimate, covariance, df = iauprec_covariance(measures)
         assert 4 <= df < 20
         decided = decision_table(measures, rng=0)
         found = decided["p_best"].to_numpy()
         known = probability_best(estimate, covariance, df=np.inf, rng=0)
         single = pd.concat(parts).drop(columns="cluster")
-        alone = iauprec_covariance(evaluate(single, at_priors=(0.5,), deployment_prior=(0.3, 0.5)))
+        alone = iauprec_covariance(sa.evaluate(single, at_priors=(0.5,), deployment_prior=(0.3, 0.5)))
     assert decided["p_best_over"].unique().tolist() == ["cases"]
     assert found.max() < known.max()  # less sure than if the covariance were known
     assert df < alone[2] < len(labels)  # cases drawn one by one are more
@@ -402,21 +364,20 @@ def decisions(**changes):
     return pd.DataFrame({**columns, **changes})
 
 
-def test_each_criterion_by_hand():
-    found = choose_models(decisions())
-    assert tuple(found) == CHOICE_COLUMNS
+def test_each_criterion_by_hand_and_its_runner_up():
+    found = choice.choose_models(decisions())
+    assert tuple(found) == choice.CHOICE_COLUMNS
     assert found[["criterion", "model", "value", "runner_up"]].to_numpy().tolist() == [
         ["highest_expected_auprec", "B", 0.8, "C"], ["minimum_expected_regret", "B", 0.1, "C"],
         ["maximin_auprec", "C", 0.55, "A"], ["minimax_regret", "A", 0.2, "C"],
         ["highest_p_best", "C", 0.6, "B"],
     ]  # fmt: skip
     assert found["margin"].to_numpy() == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.3])
-    unknown = choose_models(decisions(worst_auprec=[0.5, np.nan, 0.4]))  # leaves the criteria behind it
+    unknown = choice.choose_models(
+        decisions(worst_auprec=[0.5, np.nan, 0.4])
+    )  # leaves the criteria behind it
     assert unknown["criterion"].tolist() == found["criterion"].drop(2).tolist()
-
-
-def test_of_two_models_one_is_the_runner_up_and_of_one_none():
-    two, one = choose_models(decisions().iloc[:2]), choose_models(decisions().iloc[:1])
+    two, one = choice.choose_models(decisions().iloc[:2]), choice.choose_models(decisions().iloc[:1])
     assert two["runner_up"].tolist() == ["A", "A", "B", "B", "A"]
     assert two["margin"].notna().all()
     assert (one["model"] == "A").all()
@@ -428,6 +389,6 @@ def test_of_two_models_one_is_the_runner_up_and_of_one_none():
 def test_of_equal_models_the_first_is_picked(more, first):
     unit = 1e-12
     table = decisions(expected_auprec=[0.5, 0.5 + more * unit, 0.3], max_regret=[0.5 + more * unit, 0.5, 0.8])
-    found = choose_models(table).set_index("criterion")
+    found = choice.choose_models(table).set_index("criterion")
     assert found.loc["highest_expected_auprec", "model"] == first
     assert found.loc["minimax_regret", "model"] == first

@@ -9,6 +9,7 @@ import pytest
 from case_values import covariance_of, jackknife_values, moved_elsewhere
 from fold_tables import designed, evaluated, scored
 from loops import each
+from messages import expect_error
 from scipy import stats
 
 from skewanova import FoldDesign, InputError, evaluate
@@ -52,8 +53,7 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
     found = joint_curves.joint_curves_over_folds(PRIORS[:2], values, ratio=ratio)
     inflated = 1 / n_folds + ratio  # Nadeau and Bengio 2003
     assert found.has_covariance
-    assert found.df == n_folds - 1
-    assert found.priors.tolist() == PRIORS[:2].tolist()
+    assert (found.df, found.priors.tolist()) == (n_folds - 1, PRIORS[:2].tolist())
     assert found.estimate == pytest.approx(values.mean(axis=0))
     assert covariance_of(found.deviations) == pytest.approx(np.cov(values[:, :, 0], rowvar=False) * inflated)
     difference, variance = found.pairs()
@@ -64,7 +64,7 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
     assert found.critical_value(0.1) == pytest.approx(stats.t(n_folds - 1).ppf(0.95))
 
 
-def test_halvings_add_their_mean_square_to_the_spread_over_folds(four_folds):
+def test_halvings_add_their_mean_square_and_one_fold_has_no_spread(four_folds):
     halves = np.random.default_rng(3).normal(size=(5, 3, 2))
     found = joint_curves.joint_curves_over_folds(PRIORS[:2], four_folds, ratio=0.25, halves=halves)
     assert found.df == 5
@@ -72,13 +72,9 @@ def test_halvings_add_their_mean_square_to_the_spread_over_folds(four_folds):
         over_folds = np.cov(four_folds[..., k], rowvar=False) / 4
         expected = over_folds + halves[..., k].T @ halves[..., k] / 5
         assert covariance_of(found.deviations[..., k:]) == pytest.approx(expected)
-
-
-def test_one_fold_says_nothing_of_the_spread(four_folds):
     found = joint_curves.joint_curves_over_folds(PRIORS[:2], four_folds[:1], ratio=0)
     assert not found.has_covariance
-    assert found.estimate.tolist() == four_folds[0].tolist()
-    assert found.deviations.shape == (0, 3, 2)
+    assert (found.estimate.tolist(), found.deviations.shape) == (four_folds[0].tolist(), (0, 3, 2))
     assert np.isnan([found.df, found.critical_value(0.05)]).all()
     difference, variance = found.pairs()
     assert difference[0] == pytest.approx(four_folds[0, 0] - four_folds[0, 1])
@@ -107,14 +103,12 @@ def test_several_folds_are_compared_over_folds_even_with_scores(several):
     for ratio, known in ((0, measures), (0.5, designed(measures, 0.5))):
         found = joint_curves.joint_curves(known, PRIORS[1:])
         areas = areas_of(measures, 0.1)
-        assert found.df == 2
-        assert found.estimate[:, 0] == pytest.approx(areas.mean(axis=0))
+        assert (found.df, found.estimate[:, 0]) == (2, pytest.approx(areas.mean(axis=0)))
         expected = np.cov(areas, rowvar=False) * (1 / 3 + ratio)
         assert covariance_of(found.deviations) == pytest.approx(expected)
         mean, covariance, df = joint_curves.iauprec_covariance(known)
         assert mean == pytest.approx(values.mean().to_numpy())
-        assert covariance == pytest.approx(values.cov().to_numpy() * (1 / 3 + ratio))
-        assert df == 2
+        assert (covariance, df) == (pytest.approx(values.cov().to_numpy() * (1 / 3 + ratio)), 2)
 
 
 def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
@@ -137,7 +131,7 @@ def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
     assert 4 <= df < 60  # fewer than the 60 cases, whose values have heavy tails
 
 
-def test_a_model_that_lacks_a_fold_leaves_the_means_alone():
+def test_models_that_lack_folds_cases_or_spread(several):
     frame = scored(3)
     measures, _ = evaluated(frame[(frame["model"] != "c") | (frame["fold"] != 1)])
     found = joint_curves.joint_curves(measures, PRIORS)
@@ -146,6 +140,27 @@ def test_a_model_that_lacks_a_fold_leaves_the_means_alone():
     assert found.estimate == pytest.approx(measures.mean_auprec(PRIORS))
     assert found.deviations.shape == (0, 3, 3)
     assert joint_curves.iauprec_covariance(measures) is None
+    frame = scored(1)
+    turned = pd.concat([frame[frame["model"] != "c"], frame[frame["model"] == "c"].iloc[::-1]])
+    measures, _ = evaluated(turned)
+    assert find_test_set(measures) is None
+    assert joint_curves.iauprec_covariance(measures) is None
+    assert find_test_set(several[0]) is None  # of several folds
+    estimate = np.array([[0.7, 0.6], [0.7, 0.6 + 1e-15], [0.7, 0.5]])
+    difference, variance = joint_curves.JointCurves(PRIORS[:2], estimate, np.zeros((1, 3, 2)), 1).pairs()
+    assert difference[0].tolist() == [0, 0]  # not the rounding of the second
+    assert difference[1:] == pytest.approx(np.array([[0, 0.1], [0, 0.1]]))
+    assert (variance == 0).all()
+    one = joint_curves.JointCurves(PRIORS[:1], np.array([[0.7], [0.4]]), np.array([[[0.3], [0.1]]]), 1)
+    assert one.has_covariance
+    assert one.pairs()[1][0, 0] == pytest.approx(0.04)
+    error, df = np.array([[0.1, 0.2]]), np.array([[7.0, 40.0]])
+    estimate = np.array([[0.8, 0.7], [0.6, 0.6]])
+    curves = joint_curves.JointCurves(PRIORS[:2], estimate, np.ones((1, 2, 2)), np.inf, error, df)
+    np.testing.assert_allclose(curves.pairs()[1], error**2)
+    beyond = stats.norm.sf(1.7)
+    np.testing.assert_allclose(curves.half_widths(1.7), error * stats.t.isf(beyond, df), rtol=1e-9)
+    np.testing.assert_allclose(replace(curves, pair_df=None).half_widths(1.7), 1.7 * error)
 
 
 def test_panels_reach_over_the_grid_and_the_deployment_prior(several):
@@ -167,42 +182,12 @@ def test_a_class_of_one_case_shows_no_spread(n_positive, known):
     assert joint_curves.joint_curves(measures, PRIORS).has_covariance is known
 
 
-def test_cases_that_do_not_match_show_no_spread(several):
-    frame = scored(1)
-    turned = pd.concat([frame[frame["model"] != "c"], frame[frame["model"] == "c"].iloc[::-1]])
-    measures, _ = evaluated(turned)
-    assert find_test_set(measures) is None
-    assert joint_curves.iauprec_covariance(measures) is None
-    assert find_test_set(several[0]) is None  # of several folds
-
-
-def test_models_that_differ_without_spread_are_told_apart():
-    estimate = np.array([[0.7, 0.6], [0.7, 0.6 + 1e-15], [0.7, 0.5]])
-    difference, variance = joint_curves.JointCurves(PRIORS[:2], estimate, np.zeros((1, 3, 2)), 1).pairs()
-    assert difference[0].tolist() == [0, 0]  # not the rounding of the second
-    assert difference[1:] == pytest.approx(np.array([[0, 0.1], [0, 0.1]]))
-    assert (variance == 0).all()
-    one = joint_curves.JointCurves(PRIORS[:1], np.array([[0.7], [0.4]]), np.array([[[0.3], [0.1]]]), 1)
-    assert one.has_covariance
-    assert one.pairs()[1][0, 0] == pytest.approx(0.04)
-
-
 def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks(monkeypatch):
     measures, _ = evaluated(scored(1))
     found = joint_curves.joint_curves(measures, PRIORS)
     monkeypatch.setattr(CaseDeviations, "from_models", None)  # nothing is measured again
     assert joint_curves.joint_curves(measures, PRIORS) is found
     assert joint_curves.panel_curves(measures).joint.has_covariance
-
-
-def test_widths_of_differences_over_cases_have_the_tail_of_t():
-    error, df = np.array([[0.1, 0.2]]), np.array([[7.0, 40.0]])
-    estimate = np.array([[0.8, 0.7], [0.6, 0.6]])
-    curves = joint_curves.JointCurves(PRIORS[:2], estimate, np.ones((1, 2, 2)), np.inf, error, df)
-    np.testing.assert_allclose(curves.pairs()[1], error**2)
-    beyond = stats.norm.sf(1.7)
-    np.testing.assert_allclose(curves.half_widths(1.7), error * stats.t.isf(beyond, df), rtol=1e-9)
-    np.testing.assert_allclose(replace(curves, pair_df=None).half_widths(1.7), 1.7 * error)
 
 
 @pytest.fixture(scope="module")
@@ -313,13 +298,11 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
     )
     assert (found.area, found.covariance) == (pytest.approx(here.area), pytest.approx(here.covariance))
     assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
-    assert covariance == pytest.approx(here.covariance_of_means)
-    assert df == here.pair_errors()[1].min()
+    assert (covariance, df) == (pytest.approx(here.covariance_of_means), here.pair_errors()[1].min())
     assert [size for _, size in found.sample.strata] == [size for _, size in here.sample.strata]
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):
         paired_test_set.measure_runs(
             replace(away, stated_design=FoldDesign("runs", runs="fixed")), evaluation.deployment_prior
         )
     without = replace(away, scores=replace(away.scores, parts=None))
-    with pytest.raises(InputError, match="need the scores in memory"):
-        paired_test_set.match_runs(without)
+    expect_error("need the scores in memory", paired_test_set.match_runs, without)

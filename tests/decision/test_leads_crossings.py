@@ -7,17 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import designed
+from messages import expect_error
 from scipy import stats
 from scipy.special import expit, logit
 
-from skewanova import evaluate, read_scores
-from skewanova.base.checks import InputError
-from skewanova.decision import (
-    difference_curves,
-    find_crossings,
-    find_leaders,
-    find_regions,
-)
+from skewanova import decision, evaluate, read_scores
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
 from skewanova.evaluation import auprec_by_prior
 from skewanova.inference import compare_test_set
@@ -37,8 +31,7 @@ def simulated(design, models=None, *, seed=5, **options):
         for k in range(len(models))
     )
     table = read_scores(frame)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         stated = "independent" if design.n_folds > 1 else "auto"
         return evaluate(table, at_priors=PRIORS, design=stated, **options), table
 
@@ -66,7 +59,7 @@ def t_along(evaluation, pair, priors, *, ratio):
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
 def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
     measures, _ = folds
-    found = find_crossings(designed(measures, ratio), alpha=alpha)
+    found = decision.find_crossings(designed(measures, ratio), alpha=alpha)
     assert tuple(found) == CROSSING_COLUMNS
     assert found["prior"].is_monotonic_increasing
     assert {"M0", "M1"} <= {*found["model_below"], *found["model_above"]}
@@ -87,8 +80,7 @@ def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
         assert abs(logit(row.conf_high) - logit(grid[high])) <= 1.01 * step
         assert (row.open_low, row.open_high) == (low == 0, high == len(grid) - 1)
         slope = (difference[here] - difference[here - 1]) / (grid[here] - grid[here - 1])
-        assert row.std_error == pytest.approx(error[here] / slope, rel=0.01)
-        assert row.df == 9
+        assert (row.std_error, row.df) == (pytest.approx(error[here] / slope, rel=0.01), 9)
 
 
 def t_of_difference(table, prior):
@@ -100,13 +92,13 @@ def t_of_difference(table, prior):
 
 def test_one_set_leaves_out_its_cases(one_set):
     measures, table = one_set
-    found = find_crossings(measures)
+    found = decision.find_crossings(measures)
     row = found.iloc[0]
     for limit in (row.conf_low, row.conf_high):
         if not (row.open_low if limit == row.conf_low else row.open_high):
             assert t_of_difference(table, limit) == pytest.approx(stats.norm.isf(0.025), rel=1e-6)
     assert np.isinf(row.df)
-    unknown = find_crossings(replace(measures, scores=None))
+    unknown = decision.find_crossings(replace(measures, scores=None))
     assert unknown["prior"].tolist() == found["prior"].tolist()
     assert unknown[["conf_low", "conf_high", "std_error", "df"]].isna().all(axis=None)
 
@@ -114,9 +106,9 @@ def test_one_set_leaves_out_its_cases(one_set):
 def test_contenders_follow_the_simultaneous_bands(folds):
     measures, _ = folds
     grid = expit(np.linspace(logit(0.004), logit(0.6), 41))
-    found = find_leaders(measures)
+    found = decision.find_leaders(measures)
     assert tuple(found) == LEADER_COLUMNS
-    bands = difference_curves(measures, grid)  # the same draws, so the same critical value
+    bands = decision.difference_curves(measures, grid)  # the same draws, so the same critical value
     means = auprec_by_prior(measures, grid).groupby(["prior", "model"])["auprec"].mean()
     for prior in grid[1:-1]:
         here = found[(found["prior_low"] <= prior) & (prior <= found["prior_high"])]
@@ -134,11 +126,10 @@ def test_contenders_follow_the_simultaneous_bands(folds):
 
 def test_without_scores_one_fold_leaves_everyone_in(one_set):
     measures, _ = one_set
-    leads, found = find_regions(measures), find_leaders(measures)
-    assert len(find_leaders(replace(measures, scores=None))) == 2 * len(leads)
+    leads, found = decision.find_regions(measures), decision.find_leaders(measures)
+    assert len(decision.find_leaders(replace(measures, scores=None))) == 2 * len(leads)
     assert len(found.drop_duplicates(["prior_low"])) > len(leads)
     below = found[found["prior_low"] < 100 / 2800 * (1 - 1e-9)]  # too few effective negatives
     assert len(below) == 2 * below["prior_low"].nunique()
-    for function in (find_crossings, find_leaders):
-        with pytest.raises(InputError, match="`alpha` must lie strictly between 0 and 1, but got 2"):
-            function(measures, alpha=2)
+    for function in (decision.find_crossings, decision.find_leaders):
+        expect_error("`alpha` must lie strictly between 0 and 1, but got 2", function, measures, alpha=2)

@@ -10,18 +10,6 @@ from skewanova import evaluate, load_satellite_scores
 from skewanova.curves.chebyshev import panel_priors
 from skewanova.decision import auprec_bands, leads
 from skewanova.decision.joint_curves import JointCurves, PanelCurves
-from skewanova.decision.leads import (
-    MIN_WIDTH,
-    ROOT_TOLERANCE,
-    by_prior_frame,
-    crossings_frame,
-    differing_priors_frame,
-    intervals_covering_zero,
-    leader_intervals,
-    leaders_frame,
-    locate_crossings,
-    tabulate_by_prior,
-)
 from skewanova.evaluation import regret
 
 LOW, HIGH = 0.02, 0.5  # log-odds -3.89 to 0
@@ -40,15 +28,14 @@ def panel_of(slopes, means, *, errors=0.01, df=np.inf, low=LOW, high=HIGH):
 
 def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
     # The difference is 0.04 (x + 2), its standard error 0.01 sqrt(2).
-    (found,) = locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), 2.0)
-    assert (found.model_below, found.model_above) == (1, 0)
-    assert logit(found.prior) == pytest.approx(-2)
+    (found,) = leads.locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), 2.0)
+    assert (found.model_below, found.model_above, logit(found.prior)) == (1, 0, pytest.approx(-2))
     reach = 2 * 0.01 * np.sqrt(2) / 0.04
     assert logit([found.conf_low, found.conf_high]) == pytest.approx([-2 - reach, -2 + reach])
     assert (found.open_low, found.open_high) == (False, False)
     at = expit(-2.0)
     assert found.std_error == pytest.approx(0.01 * np.sqrt(2) / 0.04 * at * (1 - at))
-    (turned,) = locate_crossings(panel_of([0.0, 0.04], [0.5, 0.5]), 2.0)
+    (turned,) = leads.locate_crossings(panel_of([0.0, 0.04], [0.5, 0.5]), 2.0)
     assert (turned.model_below, turned.model_above) == (0, 1)
     assert turned[:3] + turned[5:] == pytest.approx(found[:3] + found[5:])
 
@@ -58,62 +45,64 @@ def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
 )
 def test_an_interval_may_reach_the_limits_of_the_range(critical, open_low, open_high):
     # Half-widths 1.77, 1.94, 2.12 against 1.89 to the low end and 2 to the high end.
-    (found,) = locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), critical)
+    (found,) = leads.locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), critical)
     assert (found.open_low, found.open_high) == (open_low, open_high)
     assert (found.conf_low == pytest.approx(LOW)) == open_low
     assert (found.conf_high == pytest.approx(HIGH)) == open_high
 
 
-def test_without_a_critical_value_a_crossing_has_no_limits():
-    (found,) = locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
+def test_crossings_without_limits_and_none_at_all():
+    (found,) = leads.locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
     assert logit(found.prior) == pytest.approx(-2)
     assert np.isnan([found.conf_low, found.conf_high]).all()
     assert (found.open_low, found.open_high) == (False, False)
     assert found.std_error > 0
-    stretches = leader_intervals(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
+    stretches = leads.leader_intervals(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
     assert [(leader, inside) for leader, inside, _, _ in stretches] == [(1, (0, 1)), (0, (0, 1))]
-    (exact,) = locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5], errors=0.0), 2.0)
+    (exact,) = leads.locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5], errors=0.0), 2.0)
     assert logit([exact.conf_low, exact.prior, exact.conf_high]) == pytest.approx([-2] * 3, abs=1e-4)
     assert exact.std_error == pytest.approx(0.0, abs=1e-12)
-
-
-def test_nothing_crosses_at_one_prior_or_side_by_side():
-    assert locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5], low=0.1, high=0.1), 2.0) == []
-    assert locate_crossings(panel_of([0.04, 0.04], [0.5, 0.6]), 2.0) == []
-    assert locate_crossings(panel_of([0.04, 0.04], [0.5, 0.5]), 2.0) == []
-    assert locate_crossings(panel_of([0.04], [0.5]), 2.0) == []
+    assert leads.locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5], low=0.1, high=0.1), 2.0) == []
+    assert leads.locate_crossings(panel_of([0.04, 0.04], [0.5, 0.6]), 2.0) == []
+    assert leads.locate_crossings(panel_of([0.04, 0.04], [0.5, 0.5]), 2.0) == []
+    assert leads.locate_crossings(panel_of([0.04], [0.5]), 2.0) == []
 
 
 def test_the_frame_is_in_the_order_of_priors_and_marks_the_lead():
     # A leads below -3, B between -3 and -1, C above; A and C cross at -2, out of the lead.
     panel = panel_of([-0.02, 0.0, 0.02], [0.5, 0.52, 0.5], df=7)
-    found = crossings_frame(panel, ("A", "B", "C"), 0.1)
+    found = leads.crossings_frame(panel, ("A", "B", "C"), 0.1)
     assert logit(found["prior"]).to_numpy() == pytest.approx([-3, -2, -1])
     assert found[["model_below", "model_above"]].to_numpy().tolist() == [["A", "B"], ["A", "C"], ["B", "C"]]
-    assert found["lead"].tolist() == [True, False, True]
-    assert found["df"].tolist() == [7, 7, 7]
+    assert (found["lead"].tolist(), found["df"].tolist()) == ([True, False, True], [7, 7, 7])
     x, panel = logit(panel.joint.priors), panel_of([0, 0, 0], [0.5, 0.5, 0.45])
     panel.joint.estimate[:] = [0.5 + (x + 3) * (x + 2) * (x + 1) / 50, 0 * x + 0.5, 0.5 + (x + 1.5) / 10]
-    again = crossings_frame(panel, ("A", "B", "C"), 0.1)  # A passes B twice, and leads after the first
+    again = leads.crossings_frame(panel, ("A", "B", "C"), 0.1)  # A passes B twice, and leads after the first
     assert logit(again["prior"]).to_numpy()[[0, -1]] == pytest.approx([-3, -1])
     passes = again[(again["model_below"] == "B") & (again["model_above"] == "A")]
     assert passes["lead"].tolist() == [True, False]
-    empty = crossings_frame(panel_of([0, 0], [0.5, 0.6]), ("A", "B"), 0.1)
-    assert len(empty) == 0
-    assert empty["lead"].dtype == bool
+    empty = leads.crossings_frame(panel_of([0, 0], [0.5, 0.6]), ("A", "B"), 0.1)
+    assert (len(empty), empty["lead"].dtype) == (0, bool)
 
 
 def covering_zero(edges, difference, half_width):
-    return intervals_covering_zero(edges, difference[None], half_width[None])[0]
+    return leads.intervals_covering_zero(edges, difference[None], half_width[None])[0]
 
 
-def test_undecided_stretches_of_a_known_difference():
+def test_undecided_stretches_and_the_interval_that_holds_the_crossing():
     edges, priors = panel_priors(LOW, HIGH)
     x = logit(priors)
     assert covering_zero(edges, x + 2, np.full(x.shape, 0.3)) == [pytest.approx((-2.3, -1.7))]
     assert covering_zero(edges, 0 * x, 0 * x) == [(edges[0], edges[-1])]
     assert covering_zero(edges, 0 * x + 1, np.full(x.shape, 0.3)) == []
     assert covering_zero(edges, 0 * x + 1, np.full(x.shape, 3.0)) == [(edges[0], edges[-1])]
+    edges, stretches = np.array([-5.0, 0.0]), [(-4.0, -3.0), (-2.5, -1.5), (-1.0, -0.5)]
+    for root in (
+        -2.0, -1.5 + leads.ROOT_TOLERANCE / 2, -2.5 - leads.ROOT_TOLERANCE / 2, -2.5 - leads.ROOT_TOLERANCE
+    ):  # fmt: skip
+        assert logit(leads._crossing_limits(edges, stretches, root)[:2]) == pytest.approx([-2.5, -1.5])
+    assert logit(leads._crossing_limits(edges, stretches, -1.2)[:2]) == pytest.approx([-1.2, -1.2])
+    assert leads._crossing_limits(edges, stretches, -2.0)[2:] == (False, False)
 
 
 def test_contenders_are_all_that_no_band_puts_behind():
@@ -121,16 +110,24 @@ def test_contenders_are_all_that_no_band_puts_behind():
     panel = panel_of([0.04, 0.0], [0.5, 0.5])
     reach = 2 * 0.01 * np.sqrt(2) / 0.04
     check(
-        leader_intervals(panel, 2.0),
+        leads.leader_intervals(panel, 2.0),
         [(1, (1,)), (1, (0, 1)), (0, (0, 1)), (0, (0,))],
         [-2 - reach, -2, -2 + reach],
     )
     # A - B = 0.04 (x + 2), A - C = 0.04 (x + 1.75), C - B = 0.01: neighbours that are the same are one
     check(
-        leader_intervals(panel_of([0.04, 0.0, 0.0], [0.5, 0.5, 0.51]), 2.0),
+        leads.leader_intervals(panel_of([0.04, 0.0, 0.0], [0.5, 0.5, 0.51]), 2.0),
         [(2, (1, 2)), (2, (0, 1, 2)), (0, (0, 1, 2)), (0, (0, 2)), (0, (0,))],
         [-1.75 - reach, -1.75, -2 + reach, -1.75 + reach],
     )
+    panel = panel_of([0.04, 0.0], [0.5, 0.5])
+    found = leads.leader_intervals(panel, 2.0, rarest=float(expit(-3.0)))
+    assert [inside for _, inside, _, _ in found] == [(0, 1), (1,), (0, 1), (0, 1), (0,)]
+    assert found[0][3] == pytest.approx(-3.0)
+    late = leads.leader_intervals(panel, 2.0, rarest=0.45)
+    assert [inside for _, inside, _, _ in late][:-1] == [(0, 1), (0, 1)]
+    never = leads.leader_intervals(panel, 2.0, rarest=0.9)
+    assert [inside for _, inside, _, _ in never] == [(0, 1), (0, 1)]
 
 
 def check(found, members, between):
@@ -141,28 +138,15 @@ def check(found, members, between):
     assert [high for _, _, _, high in found] == pytest.approx(ends[1:], abs=1e-8)
 
 
-def test_nobody_is_left_out_below_the_rarest_decided_prior():
-    panel = panel_of([0.04, 0.0], [0.5, 0.5])
-    found = leader_intervals(panel, 2.0, rarest=float(expit(-3.0)))
-    assert [inside for _, inside, _, _ in found] == [(0, 1), (1,), (0, 1), (0, 1), (0,)]
-    assert found[0][3] == pytest.approx(-3.0)
-    late = leader_intervals(panel, 2.0, rarest=0.45)
-    assert [inside for _, inside, _, _ in late][:-1] == [(0, 1), (0, 1)]
-    never = leader_intervals(panel, 2.0, rarest=0.9)
-    assert [inside for _, inside, _, _ in never] == [(0, 1), (0, 1)]
-
-
-def test_at_one_prior_there_is_one_stretch():
-    (found,) = leader_intervals(panel_of([0, 0, 0], [0.5, 0.6, 0.599], low=0.1, high=0.1), 2.0)
-    assert found[:2] == (1, (1, 2))
-    assert found[2:] == pytest.approx((logit(0.1), logit(0.1)))
-    frame = leaders_frame(panel_of([0, 0], [0.5, 0.6], low=0.1, high=0.1), ("A", "B"), np.nan)
+def test_stretches_at_one_prior_and_mean_shortfalls():
+    (found,) = leads.leader_intervals(panel_of([0, 0, 0], [0.5, 0.6, 0.599], low=0.1, high=0.1), 2.0)
+    assert (found[:2], found[2:]) == ((1, (1, 2)), pytest.approx((logit(0.1), logit(0.1))))
+    frame = leads.leaders_frame(panel_of([0, 0], [0.5, 0.6], low=0.1, high=0.1), ("A", "B"), np.nan)
     assert frame[["prior_low", "prior_high"]].to_numpy().tolist() == [[0.1, 0.1]] * 2
     assert frame["shortfall"].tolist() == pytest.approx([0.0, 0.1])
-
-
-def test_the_frame_has_the_leader_first_and_mean_shortfalls():
-    found = leaders_frame(panel_of([0.0, 0.02, -0.02], [0.6, 0.5, 0.55], errors=0.2), ("A", "B", "C"), 2.0)
+    found = leads.leaders_frame(
+        panel_of([0.0, 0.02, -0.02], [0.6, 0.5, 0.55], errors=0.2), ("A", "B", "C"), 2.0
+    )
     assert found["contender"].tolist() == ["A", "C", "B"]
     assert (found["leader"] == "A").all()
     middle = (logit(LOW) + logit(HIGH)) / 2 + 2  # a straight line has its mean in the middle
@@ -170,23 +154,17 @@ def test_the_frame_has_the_leader_first_and_mean_shortfalls():
     assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * 3
 
 
-@pytest.mark.parametrize("reach", [0.4 * MIN_WIDTH, 3 * MIN_WIDTH])
+@pytest.mark.parametrize("reach", [0.4 * leads.MIN_WIDTH, 3 * leads.MIN_WIDTH])
 def test_stretches_shorter_than_rounding_are_left_out(reach):
     # The undecided stretch around the crossing has the half-width `reach`.
-    found = leader_intervals(panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2), 2.0)
-    assert all(high - low >= MIN_WIDTH * 0.99 for _, _, low, high in found)
+    found = leads.leader_intervals(
+        panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2), 2.0
+    )
+    assert all(high - low >= leads.MIN_WIDTH * 0.99 for _, _, low, high in found)
     assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
 
 
-def test_the_interval_is_the_stretch_that_holds_the_crossing():
-    edges, stretches = np.array([-5.0, 0.0]), [(-4.0, -3.0), (-2.5, -1.5), (-1.0, -0.5)]
-    for root in (-2.0, -1.5 + ROOT_TOLERANCE / 2, -2.5 - ROOT_TOLERANCE / 2, -2.5 - ROOT_TOLERANCE):
-        assert logit(leads._crossing_limits(edges, stretches, root)[:2]) == pytest.approx([-2.5, -1.5])
-    assert logit(leads._crossing_limits(edges, stretches, -1.2)[:2]) == pytest.approx([-1.2, -1.2])
-    assert leads._crossing_limits(edges, stretches, -2.0)[2:] == (False, False)
-
-
-def test_a_crossing_of_unknown_slope_or_spread_has_no_standard_error():
+def test_unknown_crossings_have_no_error_and_stretches_that_touch_are_one():
     edges, priors = panel_priors(LOW, HIGH)
     known, rising = np.full(priors.shape, 0.04), [Chebyshev([1.0, 0.5])] * (len(edges) - 1)
     assert leads._delta_error(edges, rising, known, -2.0) > 0
@@ -194,22 +172,19 @@ def test_a_crossing_of_unknown_slope_or_spread_has_no_standard_error():
     assert leads._delta_error(edges, rising, known, edges[-1]) == pytest.approx(0.2 / 0.5 * at * (1 - at))
     assert np.isnan(leads._delta_error(edges, [Chebyshev([1.0])] * (len(edges) - 1), known, -2.0))
     assert np.isnan(leads._delta_error(edges, rising, np.inf * known, -2.0))
-
-
-def test_stretches_of_one_model_that_touch_are_one():
     apart = [(1, 4.0, 6.0), (0, 1.0, 2.0), (1, 6.0, 7.0), (0, 3.0, 4.0), (1, 5.0, 5.5), (2, 6.5, 8.0)]
     assert leads._join_ranges(apart) == [(0, 1.0, 2.0), (0, 3.0, 4.0), (1, 4.0, 7.0), (2, 6.5, 8.0)]
 
 
 def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
-    behind = [(-3.5, -3.0), (-2.5, -2.0), (-2.0 + MIN_WIDTH / 2, -1.0)]
+    behind = [(-3.5, -3.0), (-2.5, -2.0), (-2.0 + leads.MIN_WIDTH / 2, -1.0)]
     monkeypatch.setattr(leads, "band_intervals", lambda *_: [(0, 1, *limits) for limits in behind])
-    found = leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)
+    found = leads.leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)
     assert [inside for _, inside, _, _ in found] == [(0, 1), (0,), (0, 1), (0,), (0, 1)]
     assert [low for _, _, low, _ in found[1:]] == [-3.5, -3.0, -2.5, -1.0]
     assert [high for _, _, _, high in found[:-1]] == [-3.5, -3.0, -2.5, -1.0]
-    behind[:] = [(-5.0, logit(LOW) + MIN_WIDTH / 2)]
-    assert len(leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)) == 1
+    behind[:] = [(-5.0, logit(LOW) + leads.MIN_WIDTH / 2)]
+    assert len(leads.leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)) == 1
 
 
 @pytest.mark.parametrize(
@@ -217,14 +192,14 @@ def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
 )
 def test_differing_pairs_of_all_or_with_the_control(control, pairs):
     panel = panel_of([0.0, 0.0, 0.0], [0.7, 0.6, 0.5])
-    found = differing_priors_frame(panel, ("A", "B", "C"), 2.0, control=control)
+    found = leads.differing_priors_frame(panel, ("A", "B", "C"), 2.0, control=control)
     assert (found["better"] + found["worse"]).tolist() == pairs
     assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * len(pairs)
 
 
-def test_rows_by_prior_are_those_of_bands_leaders_and_regret():
+def test_rows_and_contenders_by_prior_are_those_of_bands_and_stretches():
     measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2), deployment_prior=(0.06, 0.11))
-    rows = tabulate_by_prior(measures)
+    rows = leads.tabulate_by_prior(measures)
     grid = rows["prior"].unique()
     assert set(grid) >= {0.5, 0.2, 0.06, 0.11}
     assert np.all(np.diff(grid) > 0)
@@ -238,13 +213,10 @@ def test_rows_by_prior_are_those_of_bands_leaders_and_regret():
     for _, there in rows.groupby("prior"):
         assert (there.sort_values("rank")["auprec"].diff().dropna() <= 0).all()
         assert sorted(there["rank"]) == [1, 2, 3]
-
-
-def test_contenders_by_prior_are_those_of_the_stretches():
     measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     rows = [(0.05, 0.2, "A"), (0.05, 0.2, "B"), (0.2, 0.5, "C"), (0.2, 0.5, "B")]
     leading = pd.DataFrame(rows, columns=["prior_low", "prior_high", "contender"])
-    rows = by_prior_frame(measures, leading, alpha=0.05, rng=0)
+    rows = leads.by_prior_frame(measures, leading, alpha=0.05, rng=0)
     found = {prior: set(there["model"][there["contender"]]) for prior, there in rows.groupby("prior")}
     assert all(found[prior] == {"A", "B"} for prior in found if prior < 0.2)
     assert all(found[prior] == {"B", "C"} for prior in found if prior > 0.2)

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
+from messages import expect_error, expect_warning
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 from strategies import priors, tie_groups
@@ -94,37 +95,28 @@ def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     assert by_hand(labels, scores, curve.thresholds[cost], prior)["expected_cost"] <= least + 1e-9
 
 
-@each(
-    ("rule", "cutoff"),
-    [
-        ({"recall": 0.5}, 8),  # two of four, and the negative tied with the second
-        ({"recall": 1}, 5),
-        ({"precision": 0.75}, 7),  # 3 of 4 flagged at the sample's own prior
-        ({"flagged": 0.45}, 7),
-        ({"costs": (20, 1)}, 9),
-        ({"costs": (1, 0)}, np.inf),  # of equal costs, the one that flags least
-    ],
-)
+@each(("rule", "cutoff"), [
+    ({"recall": 0.5}, 8),  # two of four, and the negative tied with the second
+    ({"recall": 1}, 5),
+    ({"precision": 0.75}, 7),  # 3 of 4 flagged at the sample's own prior
+    ({"flagged": 0.45}, 7),
+    ({"costs": (20, 1)}, 9),
+    ({"costs": (1, 0)}, np.inf),  # of equal costs, the one that flags least
+])  # fmt: skip
 def test_rules_by_hand(rule, cutoff):
     assert set(sa.threshold_table(one_fold(), at_priors=[0.4], **rule)["threshold"]) == {cutoff}
 
 
-def test_a_precision_out_of_reach():
+def test_precision_out_of_reach_and_a_prior_to_choose_at():
     scores = one_fold(LABELS, np.zeros(10))
     message = r"^no threshold of model 'A' has precision 0\.9 at prior 0\.1 in 1 of its folds; its rows"
-    with pytest.warns(sa.SkewanovaWarning, match=message):
-        frame = sa.threshold_table(scores, precision=0.9, at_priors=[0.1])
+    frame = expect_warning(message, sa.threshold_table, scores, precision=0.9, at_priors=[0.1])
     assert frame[["estimate", "conf_low", "conf_high", "threshold"]].isna().all(axis=None)
-
-
-def test_chosen_at_one_prior_and_used_at_another():
     frame = sa.threshold_table(one_fold(), precision=0.75, at_priors=[0.4, 0.01], chosen_prior=0.4)
-    assert tuple(frame) == OPERATING_COLUMNS
-    assert frame["chosen_prior"].tolist() == [0.4] * 16
+    assert (tuple(frame), frame["chosen_prior"].tolist()) == (OPERATING_COLUMNS, [0.4] * 16)
     assert set(frame["threshold"]) == {7}
     precision = frame[frame["measure"] == "precision"]["estimate"].to_numpy()
-    assert precision[0] == pytest.approx(0.75)
-    assert precision[1] == pytest.approx(0.75 / (0.75 + 99 / 6))
+    assert (precision[0], precision[1]) == (pytest.approx(0.75), pytest.approx(0.75 / (0.75 + 99 / 6)))
     cost = sa.threshold_table(one_fold(), costs=(1, 20), at_priors=[0.01], chosen_prior=[0.4, 0.01])
     paid = cost[cost["measure"] == "expected_cost"].set_index("chosen_prior")["estimate"]
     assert paid[0.4] > paid[0.01]
@@ -157,8 +149,7 @@ def test_an_evaluation_knows_its_folds():
     np.testing.assert_array_equal(mean["estimate"], fold["estimate"])
     assert mean[["conf_low", "conf_high"]].isna().all(axis=None)
     message = r"^the mean precision over folds is undefined for 'A', 'B', since no case is flagged in some"
-    with pytest.warns(sa.SkewanovaWarning, match=message):
-        sa.threshold_table(measures, threshold=100)
+    expect_warning(message, sa.threshold_table, measures, threshold=100)
     by_model = sa.threshold_table(measures, threshold=given)
     assert tuple(by_model) == OPERATING_COLUMNS
     assert by_model.groupby("model")["target"].unique().map(list).to_dict() == {"A": [0.5], "B": [1]}
@@ -188,8 +179,7 @@ def test_an_evaluation_knows_its_folds():
 ])  # fmt: skip
 def test_options_out_of_range(options, message):
     kind = TypeError if "a pair" in message or "'x'" in message else ValueError
-    with pytest.raises(kind, match=message):
-        sa.threshold_table(one_fold(), **options)
+    expect_error(message, sa.threshold_table, one_fold(), **options, error=kind)
 
 
 def test_table_of_text():
@@ -260,24 +250,19 @@ def test_command_takes_the_design(tmp_path):
     assert (done.exit_code, done.output) == (0, "")
     stated = sa.FoldDesign("auto", 0.25)
     known = sa.threshold_table(several_folds(), recall=0.8, at_priors=(0.1,), design=stated)
-    written = pd.read_csv(tmp_path / "out" / "threshold.csv")
-    np.testing.assert_allclose(written["conf_low"], known["conf_low"])
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "out" / "threshold.csv")["conf_low"], known["conf_low"])
     settings = json.loads((tmp_path / "out" / "provenance.json").read_text())["settings"]
     assert (settings["design"], settings["test_fraction"]) == ("auto", 0.25)
 
 
-def test_a_fold_may_be_called_mean():
+def test_a_fold_called_mean_and_a_distribution_of_priors():
     frame = several_folds()
     frame["fold"] = frame["fold"].map(lambda fold: "mean" if fold == frame["fold"].iloc[0] else str(fold))
     found = sa.threshold_table(frame, recall=0.8, at_priors=[0.1], design="independent")
     rows = found[(found["model"] == "B") & (found["measure"] == "recall")]
     assert rows["level"].tolist() == ["fold"] * 4 + ["mean"]
-    assert rows["fold"].isna().tolist() == [False] * 4 + [True]
-    assert (rows["fold"] == "mean").sum() == 1
+    assert (rows["fold"].isna().tolist(), (rows["fold"] == "mean").sum()) == ([False] * 4 + [True], 1)
     assert len(build_operating_table(found).rows) == found["model"].nunique()
-
-
-def test_a_distribution_of_priors_is_judged_at_its_mean_and_quantiles():
     weighting = sa.BetaPrior(2, 98)
     found = sa.threshold_table(one_fold(), costs=(1, 20), at_priors=weighting)
     quantiles = stats.beta(2, 98).ppf([0.05, 0.95])
@@ -398,7 +383,7 @@ def test_within_budget_takes_the_lowest_threshold(flagged, expected):
     assert rates(operating.vertex_at_alert_rate(ROC, flagged, 0.25)) == pytest.approx(expected)
 
 
-def test_of_equal_costs_the_one_that_flags_least():
+def test_equal_costs_and_limits_of_a_sum_and_of_a_known_share():
     # At prior 1/2 and equal costs, the origin and no threshold cost 1/2; here every vertex does.
     chance = sa.roc_curve([1, 0, 1, 0], [2, 2, 1, 1])
     assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5) == 0
@@ -407,12 +392,12 @@ def test_of_equal_costs_the_one_that_flags_least():
     assert (
         operating.vertex_at_min_cost(chance, (1e6, 1e6), 0.5 + 0.4 * TIE) == 0
     )  # which grows with the costs
-
-
-def test_limits_of_a_sum_move_both_shares_by_their_own_error():
     found = operating.weighted_sum(RECALL, FPR, (2.0, 3.0))
     below = np.sqrt((2 * 0.1) ** 2 + (3 * 0.05) ** 2)
     assert found == pytest.approx((1.9, 1.9 - below, 1.9 + np.sqrt((2 * 0.15) ** 2 + (3 * 0.2) ** 2)))
+    exact = Estimate(0.5, 0.5, 0.5)
+    assert operating.proportion_ratio(RECALL, exact) == pytest.approx((1.6, 1.4, 1.9))
+    assert operating.proportion_ratio(exact, RECALL) == pytest.approx((0.625, 0.5 / 0.95, 0.5 / 0.7))
 
 
 def reach(over, under, quotient, *, low):
@@ -446,25 +431,21 @@ def test_quotients_at_the_boundary():
     assert neither[1:] == (0.0, np.inf)
 
 
-def test_a_share_known_exactly_gives_the_limits_of_the_other():
-    exact = Estimate(0.5, 0.5, 0.5)
-    assert operating.proportion_ratio(RECALL, exact) == pytest.approx((1.6, 1.4, 1.9))
-    assert operating.proportion_ratio(exact, RECALL) == pytest.approx((0.625, 0.5 / 0.95, 0.5 / 0.7))
-
-
-def test_precision_and_f_have_limits_that_follow_their_quotient():
+def test_precision_and_f_follow_their_quotient_and_warn_where_unreached():
     found = operating.compute_measures(RECALL, FPR, 0.2, None)
     quotient = np.array(operating.proportion_ratio(RECALL, FPR))
     assert found["precision"] == pytest.approx(tuple(quotient / (quotient + 4)))
     assert np.isnan(found["expected_cost"]).all()
     cost = operating.compute_measures(RECALL, FPR, 0.2, (3.0, 7.0))["expected_cost"]
     assert cost == operating.weighted_sum(RECALL.complement(), FPR, (0.2 * 7, 0.8 * 3))
-    rest = Estimate(1 + 4 * 0.1, 1 + 4 * 0.05, 1 + 4 * 0.3)
-    quotient = np.array(operating.proportion_ratio(RECALL, rest))
+    quotient = np.array(operating.proportion_ratio(RECALL, Estimate(1 + 4 * 0.1, 1 + 4 * 0.05, 1 + 4 * 0.3)))
     assert found["f_measure"] == pytest.approx(tuple(2 * quotient / (1 + quotient)))
     right, wrong = FPR.complement(), RECALL.complement()
     quotient = np.array(operating.proportion_ratio(right, wrong))
     assert found["npv"] == pytest.approx(tuple(quotient / (quotient + 0.25)))
+    with pytest.warns(sa.SkewanovaWarning) as caught:
+        sa.threshold_table(sa.load_satellite_scores(), precision=0.999999, at_priors=(1e-6,))
+    assert all("its rows there are nan, so state a lower `precision`" in str(each.message) for each in caught)
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.25])
@@ -491,9 +472,3 @@ def test_a_lower_threshold_is_stated_by_its_rule(rule, remedy):
     with pytest.warns(sa.SkewanovaWarning, match=names.get(*rule, "state a larger `flagged`")):
         sa.threshold_table(table, at_priors=(0.01,), **rule)
     sa.threshold_table(table, at_priors=(0.01,), **remedy)
-
-
-def test_an_unreached_precision_has_one_warning_for_each_model():
-    with pytest.warns(sa.SkewanovaWarning) as caught:
-        sa.threshold_table(sa.load_satellite_scores(), precision=0.999999, at_priors=(1e-6,))
-    assert all("its rows there are nan, so state a lower `precision`" in str(each.message) for each in caught)

@@ -8,6 +8,7 @@ import pytest
 from case_values import jackknife_values
 from click.testing import CliRunner
 from loops import each
+from messages import expect_error
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
@@ -95,10 +96,15 @@ def test_plan_of_one_test_set():
     assert shift < 0.12 / np.sqrt(parts[0] / plan["positive_factor"] + parts[1]) < 1.05 * shift
 
 
-def test_unnamed_cases_in_another_order_are_refused():
+def test_unnamed_cases_and_runs_that_do_not_differ_are_not_planned_with():
     mixed = long_frame(*one_set(np.random.default_rng(3), 1)).sample(frac=1, random_state=0)
     with pytest.raises(ValueError, match=r"^all models of a test set must be scored on the same cases"):
         sa.plan_comparison(mixed.drop(columns="case"), 0.2, difference=0.1)
+    _, _, frame = seeds_frame((1.6,))
+    both = pd.concat([frame, frame.assign(model="again")], ignore_index=True)
+    plan = sa.plan_comparison(both, 0.4, difference=0.15, design="runs").to_frame()
+    assert plan["std_error"].tolist() == [0]
+    assert plan[["power_now", "n_folds", "case_factor", "limit_power"]].isna().all(axis=None)
 
 
 @pytest.mark.slow
@@ -114,7 +120,7 @@ def test_planned_cases_reach_their_power_in_simulated_test_sets():
     assert np.mean([result.p_value[0] < 0.05 for result in found]) == pytest.approx(0.8, abs=0.06)
 
 
-def test_models_that_agree():
+def test_models_that_agree_and_a_control():
     frame = folds_table()
     frame["y_score"] = np.tile(frame["y_score"].to_numpy()[:120], 16)
     plan = sa.plan_comparison(frame, 0.4, difference=0.05, design="independent")
@@ -122,6 +128,15 @@ def test_models_that_agree():
     assert plan.sentences == (
         "m0 and m1: their difference does not vary, so nothing can be planned from it.",
     )
+    frame = folds_table(effects=(1.5, 1.2, 0.9))
+    options = {"difference": 0.05, "design": "independent"}
+    every = sa.plan_comparison(frame, 0.4, **options).to_frame()
+    assert sa.plan_comparison(frame, 0.4, bonferroni=True, **options).alpha == pytest.approx(0.05 / 3)
+    plan = sa.plan_comparison(frame, 0.4, control="m1", bonferroni=True, **options)
+    assert plan.alpha == pytest.approx(0.05 / 2)
+    assert plan.to_frame()[["model_a", "model_b"]].to_numpy().tolist() == [["m0", "m1"], ["m1", "m2"]]
+    alike = sa.plan_comparison(frame, 0.4, control="m1", **options).to_frame()
+    pd.testing.assert_frame_equal(alike, every.iloc[[0, 2]].reset_index(drop=True))
 
 
 @each(("options", "message"), [
@@ -133,8 +148,7 @@ def test_models_that_agree():
     ({"area_estimator": "x"}, "`area_estimator` must be one of"),
 ])  # fmt: skip
 def test_options_out_of_range(options, message):
-    with pytest.raises(ValueError, match=message):
-        sa.plan_comparison(folds_table(), 0.4, **options)
+    expect_error(message, sa.plan_comparison, folds_table(), 0.4, **options, error=ValueError)
     with pytest.raises(ValueError, match=r"^a comparison needs at least 2 models, but the table has 1; for"):
         sa.plan_comparison(folds_table(effects=(1,)), difference=0.1)
 
@@ -165,18 +179,6 @@ def test_command(tmp_path):
     bad = CliRunner().invoke(commands.main, ["plan", str(tmp_path / "scores.csv"), "--power", "2"])
     assert bad.exit_code == 2
     assert "--power must lie strictly between 0 and 1" in bad.stderr
-
-
-def test_a_control_is_all_that_is_planned_for():
-    frame = folds_table(effects=(1.5, 1.2, 0.9))
-    options = {"difference": 0.05, "design": "independent"}
-    every = sa.plan_comparison(frame, 0.4, **options).to_frame()
-    assert sa.plan_comparison(frame, 0.4, bonferroni=True, **options).alpha == pytest.approx(0.05 / 3)
-    plan = sa.plan_comparison(frame, 0.4, control="m1", bonferroni=True, **options)
-    assert plan.alpha == pytest.approx(0.05 / 2)
-    assert plan.to_frame()[["model_a", "model_b"]].to_numpy().tolist() == [["m0", "m1"], ["m1", "m2"]]
-    alike = sa.plan_comparison(frame, 0.4, control="m1", **options).to_frame()
-    pd.testing.assert_frame_equal(alike, every.iloc[[0, 2]].reset_index(drop=True))
 
 
 def seeds_frame(effects, n_runs=4, noise=0.7):
@@ -225,14 +227,6 @@ def test_plan_of_several_runs_takes_apart_what_runs_and_cases_bring_in(runs):
             assert power(0.15, n_runs=4, factor=row["case_factor"]) == pytest.approx(0.8, abs=1e-6)
         else:
             assert by_cases[-1] < 0.8
-
-
-def test_runs_that_do_not_differ_leave_nothing_to_plan_with():
-    _, _, frame = seeds_frame((1.6,))
-    both = pd.concat([frame, frame.assign(model="again")], ignore_index=True)
-    plan = sa.plan_comparison(both, 0.4, difference=0.15, design="runs").to_frame()
-    assert plan["std_error"].tolist() == [0]
-    assert plan[["power_now", "n_folds", "case_factor", "limit_power"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("df", [3.0, 4.5])

@@ -14,8 +14,7 @@ from skewanova.decision.power import FoldTest
 
 @pytest.mark.parametrize("n_folds", [2, 5, 40])
 def test_power_is_1_where_nothing_is_left_to_doubt(n_folds):
-    limit = stats.t.isf(0.025, n_folds - 1)
-    certain = decision_power.CERTAIN_NONCENTRALITY * (1 + limit) / np.sqrt(n_folds)
+    certain = decision_power.CERTAIN_NONCENTRALITY * (1 + stats.t.isf(0.025, n_folds - 1)) / np.sqrt(n_folds)
     assert FoldTest(1.001 * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds) == 1.0
     # Just below, the distribution itself says so.
     below = FoldTest(0.999 * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds)
@@ -49,7 +48,7 @@ def test_variances_next_to_nothing_are_planned_with_in_silence(difference, now, 
     assert [found[name] for name in names] == pytest.approx([now, *factors], nan_ok=True)
 
 
-def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it():
+def test_power_on_one_set_is_that_of_both_variances():
     pair, shift = case_pair(1e-4, 4e-4, np.inf), 1.959964 + 0.841621
     found = planning._plan_cases_of_pair(pair, planning.PowerTarget(0.05, 0.8, 0.05, 0.8))
     assert found["power_now"] == pytest.approx(decision_power.z_power(0.05, np.sqrt(5e-4), 0.05))
@@ -59,9 +58,6 @@ def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it()
     assert found["positive_factor"] == pytest.approx(4e-4 / (wanted - 1e-4), rel=1e-4)
     assert np.isinf(found["negative_factor"])  # the positives' variance alone is too large
     assert found["detectable"] == pytest.approx(shift * np.sqrt(5e-4), rel=1e-4)
-
-
-def test_the_spread_of_one_class_alone_has_its_own_degrees_of_freedom():
     assert case_pair(0.0, 4e-4, 12.0).scale_variance(1.0, 1.0) == pytest.approx((4e-4, 12.0))
     assert case_pair(0.0, 4e-4, 12.0).scale_variance(2.0, 1.0) == pytest.approx((2e-4, 24.0))
 
@@ -71,7 +67,7 @@ RUNS = planning._RunVariances(
 )
 
 
-def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():
+def test_runs_cases_and_folds_that_have_the_power():
     wanted, pilot = planning.PowerTarget(0.05, 0.8, 0.05, 0.8), decision_power.Pilot.from_df(3.0)
     runs = RUNS.runs_for_power(0.05, pilot, wanted)
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs) >= 0.8
@@ -83,9 +79,6 @@ def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():
     assert np.isinf(RUNS.runs_for_power(0.028, pilot, wanted))  # the cases that all runs share leave too much
     assert np.isfinite(RUNS.runs_for_power(0.0281, pilot, wanted))
     assert RUNS.run_share == pytest.approx(3e-4 / 4 / 2e-4)
-
-
-def test_halvings_show_the_variance_that_more_folds_leave():
     halves = np.array([[0.3, 0.1], [0.1, 0.0]])
     assert planning._split_half_ratio(halves, np.array([0.5])) == pytest.approx(
         [(0.2**2 + 0.1**2) / 2 / 0.25]

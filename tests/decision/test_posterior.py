@@ -5,22 +5,12 @@ import pandas as pd
 import pytest
 from fold_tables import designed
 from loops import each
+from messages import expect_error
 from scipy import stats
 
 from skewanova import InputError, evaluate
 from skewanova.base.rounding import TIE
-from skewanova.decision import decision_table, value_of_information
-from skewanova.decision.posterior import (
-    N_DRAWS,
-    N_SCALES,
-    N_SPREADS,
-    _leading_counts,
-    _orthogonal_contrasts,
-    _spread_and_scale_grid,
-    expected_gains,
-    expected_losses,
-    probability_best,
-)
+from skewanova.decision import decision_table, posterior, value_of_information
 
 COVARIANCE = np.array([[4.0, 1.0, 0.5], [1.0, 2.0, -0.5], [0.5, -0.5, 1.0]]) / 100
 
@@ -64,39 +54,36 @@ def leading_by_importance(estimate, covariance, n_leading, *, df, draws):
 @each("df", [3, 12, np.inf])
 @each("estimate", [[0.3, 0.1, 0.25], [0.0, 0.02, -0.02], [0.25, -0.9, 0.1]])
 def test_p_best_of_three_models_by_importance_sampling(estimate, df):
-    found = probability_best(np.array(estimate), COVARIANCE, df=df, n_draws=60_000)
+    found = posterior.probability_best(np.array(estimate), COVARIANCE, df=df, n_draws=60_000)
     assert found == pytest.approx(by_importance(np.array(estimate), COVARIANCE, df), abs=0.015)
 
 
-def test_a_number_of_leading_models_parts_no_equals():
-    assert _leading_counts(np.arange(9.0)[::-1]) == [2, 3, 4, 6, 9]
-    assert _leading_counts(np.array([0.9, 0.8, 0.8, 0.8 - TIE / 2, 0.1])) == [4, 5]
-    assert _leading_counts(np.array([0.9])) == [1]
-    assert _leading_counts(np.array([0.9, 0.9])) == [2]
-
-
-def test_the_grid_holds_quantiles_of_both_priors():
-    spread, scale = _spread_and_scale_grid(0.2, 6.0)
-    assert len(spread) == len(scale) == N_SPREADS * N_SCALES == 8000
-    middle = (np.arange(N_SPREADS) + 0.5) / N_SPREADS
-    assert np.unique(spread) == pytest.approx(stats.halfcauchy.ppf(middle, scale=0.2))
-    middle = (np.arange(N_SCALES) + 0.5) / N_SCALES
-    assert np.unique(scale) == pytest.approx(np.sort(6 / stats.chi2.ppf(middle, 6)))
-    assert len({*zip(spread, scale, strict=True)}) == 8000
-    known = _spread_and_scale_grid(0.2, np.inf)
-    assert known[0] == pytest.approx(
-        stats.halfcauchy.ppf((np.arange(N_SPREADS) + 0.5) / N_SPREADS, scale=0.2)
-    )
-    assert (known[1] == 1).all()
-
-
-def test_contrasts_hold_the_whole_covariance_and_all_differences():
+def test_leading_models_and_their_contrasts():
+    assert posterior._leading_counts(np.arange(9.0)[::-1]) == [2, 3, 4, 6, 9]
+    assert posterior._leading_counts(np.array([0.9, 0.8, 0.8, 0.8 - TIE / 2, 0.1])) == [4, 5]
+    assert posterior._leading_counts(np.array([0.9])) == [1]
+    assert posterior._leading_counts(np.array([0.9, 0.9])) == [2]
     estimate = np.array([0.3, 0.1, 0.25])
-    variances, axes, seen = _orthogonal_contrasts(estimate, COVARIANCE)
+    variances, axes, seen = posterior._orthogonal_contrasts(estimate, COVARIANCE)
     centre = np.eye(3) - 1 / 3
     assert axes @ axes.T == pytest.approx(np.eye(2))
     assert axes.T * variances @ axes == pytest.approx(centre @ COVARIANCE @ centre)
     assert seen @ axes == pytest.approx(estimate - estimate.mean())
+
+
+def test_the_grid_holds_quantiles_of_both_priors():
+    spread, scale = posterior._spread_and_scale_grid(0.2, 6.0)
+    assert len(spread) == len(scale) == posterior.N_SPREADS * posterior.N_SCALES == 8000
+    middle = (np.arange(posterior.N_SPREADS) + 0.5) / posterior.N_SPREADS
+    assert np.unique(spread) == pytest.approx(stats.halfcauchy.ppf(middle, scale=0.2))
+    middle = (np.arange(posterior.N_SCALES) + 0.5) / posterior.N_SCALES
+    assert np.unique(scale) == pytest.approx(np.sort(6 / stats.chi2.ppf(middle, 6)))
+    assert len({*zip(spread, scale, strict=True)}) == 8000
+    known = posterior._spread_and_scale_grid(0.2, np.inf)
+    assert known[0] == pytest.approx(
+        stats.halfcauchy.ppf((np.arange(posterior.N_SPREADS) + 0.5) / posterior.N_SPREADS, scale=0.2)
+    )
+    assert (known[1] == 1).all()
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.2, 1), (5.0, 2)])
@@ -105,7 +92,7 @@ def test_variance_below_rounding_is_none(share, kept):
     covariance = np.diag([1.0, 0.0, 0.0])
     tiny = np.zeros((3, 3))
     tiny[2, 2] = 4 * share * TIE
-    variances, axes, _ = _orthogonal_contrasts(np.zeros(3), covariance + tiny)
+    variances, axes, _ = posterior._orthogonal_contrasts(np.zeros(3), covariance + tiny)
     assert (len(variances), len(axes)) == (kept, kept)
     assert (variances > 0).all()
 
@@ -113,39 +100,35 @@ def test_variance_below_rounding_is_none(share, kept):
 @pytest.mark.parametrize(("gap", "kept"), [(0.5, 0), (3.0, 1)])
 def test_a_difference_without_variance_counts_beyond_the_tolerance(gap, kept):
     # Of two models the contrast is their difference over the root of 2.
-    variances, _, seen = _orthogonal_contrasts(np.array([gap * TIE, 0.0]), np.zeros((2, 2)))
+    variances, _, seen = posterior._orthogonal_contrasts(np.array([gap * TIE, 0.0]), np.zeros((2, 2)))
     assert (len(variances), len(seen)) == (kept, kept)
 
 
-def test_models_that_never_vary_are_ranked_by_their_estimates():
+def test_leads_without_variance_are_certain():
     zero = np.zeros((3, 3))
-    assert probability_best(np.array([0.5, 0.7, 0.6]), zero, df=5).tolist() == [0, 1, 0]
-    assert probability_best(np.array([0.7, 0.7, 0.6]), zero, df=5).tolist() == [0.5, 0.5, 0]
-
-
-def test_a_certain_lead_over_one_model_holds_beside_a_doubtful_one():
+    assert posterior.probability_best(np.array([0.5, 0.7, 0.6]), zero, df=5).tolist() == [0, 1, 0]
+    assert posterior.probability_best(np.array([0.7, 0.7, 0.6]), zero, df=5).tolist() == [0.5, 0.5, 0]
     covariance = np.zeros((3, 3))
     covariance[2, 2] = 0.01
-    found = probability_best(np.array([0.6, 0.5, 0.55]), covariance, df=np.inf)
+    found = posterior.probability_best(np.array([0.6, 0.5, 0.55]), covariance, df=np.inf)
     assert found[1] == 0  # whatever the third does
     assert 0 < found[2] < 0.5
     assert found.sum() == pytest.approx(1)
 
 
-def test_by_default_there_are_9999_draws_from_seed_0():
+def test_9999_draws_from_seed_0_are_shared_by_models_that_are_the_same():
     estimate = np.array([0.3, 0.1, 0.25])
-    found = probability_best(estimate, COVARIANCE, df=4)
-    assert N_DRAWS == 9999
-    assert found * 9999 == pytest.approx(np.round(found * 9999))
-    assert found.tolist() == probability_best(estimate, COVARIANCE, df=4, rng=0).tolist()
-    assert len({tuple(probability_best(estimate, COVARIANCE, df=4, rng=seed)) for seed in (0, 1, 2)}) == 3
-
-
-def test_models_that_are_the_same_share_what_they_win():
+    found = posterior.probability_best(estimate, COVARIANCE, df=4)
+    assert (posterior.N_DRAWS, found * 9999) == (9999, pytest.approx(np.round(found * 9999)))
+    assert found.tolist() == posterior.probability_best(estimate, COVARIANCE, df=4, rng=0).tolist()
+    assert (
+        len({tuple(posterior.probability_best(estimate, COVARIANCE, df=4, rng=seed)) for seed in (0, 1, 2)})
+        == 3
+    )
     near = 1.0 - 1e-6
     rows = [[1.0, 0.5, 0.5, 0.5], [0.5, 1.0, 1.0, near], [0.5, 1.0, 1.0, near], [0.5, near, near, 1.0]]
     covariance = 1e-3 * np.array(rows)
-    found = probability_best(np.array([0.75, 0.74, 0.74, 0.7401]), covariance, df=40, rng=0)
+    found = posterior.probability_best(np.array([0.75, 0.74, 0.74, 0.7401]), covariance, df=40, rng=0)
     assert found[1] == found[2] > 0
     assert found.sum() == pytest.approx(1)
 
@@ -160,9 +143,11 @@ def test_value_of_information_of_two_normal_values_is_the_closed_form(ratio):
     covariance = np.array([[4, 1], [1, 3]]) * 1e-4
     draws = np.random.default_rng(0).multivariate_normal([0.70, 0.69], covariance, size=400_000)
     deviation = np.sqrt(5e-4)
-    assert expected_losses(draws).min() == pytest.approx(unit_loss(0.01, deviation), abs=1e-4)
+    assert posterior.expected_losses(draws).min() == pytest.approx(unit_loss(0.01, deviation), abs=1e-4)
     expected = unit_loss(0.01, deviation * np.sqrt(1 - ratio))
-    assert expected_gains(draws, covariance, np.array([ratio]))[0] == pytest.approx(expected, abs=1e-4)
+    assert posterior.expected_gains(draws, covariance, np.array([ratio]))[0] == pytest.approx(
+        expected, abs=1e-4
+    )
 
 
 def test_value_of_information_with_a_normal_prior_equals_brute_force():
@@ -180,7 +165,9 @@ def test_value_of_information_with_a_normal_prior_equals_brute_force():
     data = draws + rng.multivariate_normal([0, 0], further, size=len(draws))
     updated = (np.linalg.solve(now, mean) + data @ np.linalg.inv(further)) @ later
     brute = (updated @ contrast).max(axis=1).mean() - (mean @ contrast).max()
-    assert expected_gains(draws @ contrast, V, np.array([ratio]))[0] == pytest.approx(brute, rel=0.01)
+    assert posterior.expected_gains(draws @ contrast, V, np.array([ratio]))[0] == pytest.approx(
+        brute, rel=0.01
+    )
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +182,7 @@ def measures():
     return designed(evaluate(pd.concat(rows), design="independent"), 0)
 
 
-def test_value_of_information_rests_on_the_posterior_of_p_best(measures):
+def test_value_of_information_rests_on_p_best_and_the_ratio_of_folds(measures):
     table, value = decision_table(measures), value_of_information(measures, unit_cost=1e-9)
     frame = value.to_frame()
     assert value.evpi == table["expected_loss"].min()
@@ -205,9 +192,6 @@ def test_value_of_information_rests_on_the_posterior_of_p_best(measures):
     assert value.n_worth == frame["n_more"][frame["net_gain"].idxmax()] > 0
     assert value_of_information(measures, unit_cost=1.0).n_worth == 0
     assert "no more cases are worth it" in value_of_information(measures, unit_cost=1.0).summary()
-
-
-def test_folds_that_share_training_data_gain_no_more_than_their_ratio_leaves(measures):
     both = measures, designed(measures, 0.25)
     gains = [value_of_information(part, unit="folds").to_frame()["evsi"].iloc[-1] for part in both]
     losses = [value_of_information(part).evpi for part in both]
@@ -220,8 +204,7 @@ def test_folds_that_share_training_data_gain_no_more_than_their_ratio_leaves(mea
     ({"unit_cost": -1.0}, "`unit_cost` must be an area that one unit costs, 0 or more, but got -1"),
 ])  # fmt: skip
 def test_value_of_information_checks_its_options(measures, options, message):
-    with pytest.raises(InputError, match=message):
-        value_of_information(measures, **options)
+    expect_error(message, value_of_information, measures, **options)
 
 
 def test_value_of_information_says_what_the_data_lack():

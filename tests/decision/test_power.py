@@ -111,8 +111,7 @@ def test_numbers_up_to_the_most_folds_are_found(wanted):
     asked = np.array([True, False, True])
     targets = np.array([wanted, 2, 10_000_001])
     found = decision_power.find_smallest_counts(lambda number: number >= targets, asked)
-    assert found.tolist() == [wanted, np.inf, np.inf]
-    assert asked.tolist() == [True, False, True]
+    assert (found.tolist(), asked.tolist()) == ([wanted, np.inf, np.inf], [True, False, True])
 
 
 @pytest.mark.parametrize("df", [None, 12.0])
@@ -120,13 +119,12 @@ def test_a_factor_of_cases_has_the_power_it_is_asked_for(df):
     differences = np.array([0.2, 0.9, 1.4])
     options = {"ratio": 0.25, "alpha": 0.05, "df": df}
     factor = FoldTest(differences, 1.0, **options).case_factor(7, 0.8)
-    power = FoldTest(differences, 1 / np.sqrt(factor), **options).power(7)
-    np.testing.assert_allclose(power, 0.8, atol=1e-7)
+    np.testing.assert_allclose(FoldTest(differences, 1 / np.sqrt(factor), **options).power(7), 0.8, atol=1e-7)
     ends = FoldTest(np.array([0.0, 1e-6, 1e6]), 1.0, **options).case_factor(7, 0.8)
     assert ends.tolist() == [np.inf, np.inf, 1e-6]
 
 
-def test_factors_needed_by_hand():
+def test_factors_by_hand_known_variances_and_nodes_that_are_kept():
     found = decision_power.case_factor_for_power(lambda factor: 1 - np.exp(-factor), 0.8)
     assert found == pytest.approx(-np.log(0.2), rel=1e-8)
     assert decision_power.case_factor_for_power(lambda factor: 0.8, 0.8) == 1e-6  # even the fewest
@@ -135,18 +133,12 @@ def test_factors_needed_by_hand():
     for unknown in (1e-6, 1.0, 1e9):
         nowhere = decision_power.case_factor_for_power(lambda f, at=unknown: np.nan if f == at else 0.1, 0.8)
         assert np.isnan(nowhere)
-
-
-def test_a_variance_of_so_many_degrees_of_freedom_is_known():
     shift = np.array([0.5, 3.3])
     known = decision_power.t_power(shift, 9.0, 0.05)
     assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF).tolist() == known.tolist()
     assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF / 2) == pytest.approx(
         known, rel=1e-6
     )
-
-
-def test_nodes_of_a_pilot_are_kept_and_may_not_be_written():
     pilot = decision_power.Pilot.from_df(9.0)
     assert decision_power.Pilot.from_df(9.0) is pilot
     assert not any(values.flags.writeable for values in pilot)

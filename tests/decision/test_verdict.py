@@ -337,7 +337,7 @@ def test_a_verdict_shows_itself(results):
     assert shown.to_frame().empty
 
 
-def test_a_flat_table_is_not_trusted():
+def test_a_flat_table_and_a_collapse_are_not_trusted():
     frame = scores("independent", [2.0, 1.5], n_folds=5)
     frame["y_score"] = np.where(frame["model"] == "m0", frame["y_true"].astype(float), 0.0)
     result = compared(frame, "independent")
@@ -347,6 +347,13 @@ def test_a_flat_table_is_not_trusted():
     )
     assert "is ahead of" not in " ".join(result.conclusions)
     assert result.verdict.weakest_point == "A label that may leak into the scores: see the warning."
+    frame = scores("independent", [2.5, 1.5], n_folds=5)
+    lost = (frame["fold"] == 3) & (frame["model"] == "m1")
+    frame.loc[lost, "y_score"] = np.random.default_rng(0).normal(size=lost.sum())
+    result = compared(frame, "independent")
+    assert result.tables["assumptions"].set_index("check").loc["collapsed_folds", "statistic"] == 1
+    auc = result.tables["iauprec"].query("model == 'm1' and fold == 3")["auc"].item()
+    assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): find out why."
 
 
 def test_a_tie_tells_the_difference_of_those_tied(results):
@@ -370,24 +377,11 @@ def test_ties_are_those_of_the_checks():
     assert result.verdict.weakest_point == said
     (number,) = [n for n in result.verdict.numbers if n.line == "weakest_point"]
     assert (number.table, number.value) == ("assumptions", row["statistic"])
-
-
-def test_many_cases_at_the_best_score_are_ties_too():
     frame = scores("independent", [2.5, 1.0], n_folds=5)
     result = compared(frame.assign(y_score=frame["y_score"].clip(upper=1.0)), "independent")
     share = result.tables["assumptions"].set_index("check").loc["share_at_best_score", "statistic"]
     said = f"In one fold {100 * share:.0f} % of cases tie at the top score: provide unrounded scores."
     assert result.verdict.weakest_point == said
-
-
-def test_a_collapse_is_that_of_the_checks():
-    frame = scores("independent", [2.5, 1.5], n_folds=5)
-    lost = (frame["fold"] == 3) & (frame["model"] == "m1")
-    frame.loc[lost, "y_score"] = np.random.default_rng(0).normal(size=lost.sum())
-    result = compared(frame, "independent")
-    assert result.tables["assumptions"].set_index("check").loc["collapsed_folds", "statistic"] == 1
-    auc = result.tables["iauprec"].query("model == 'm1' and fold == 3")["auc"].item()
-    assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): find out why."
 
 
 @each(("high", "told"), [(0.01, "too few at every deployment prior"), (0.04, "Priors below 0.027 (67 %")])
@@ -402,7 +396,7 @@ def test_a_deployment_prior_out_of_reach_is_said_first(high, told):
     assert_state_holds(result)
 
 
-def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choice():
+def test_priors_not_judged_are_said_and_400_cases_are_judged():
     frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=180, n_positive=100)
     result = compared(frame, "independent", (0.015, 0.15))
     limit = result.verdict.to_frame().query("line == 'choose'")["text"].item()
@@ -416,10 +410,7 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
         == f"Only {effective:.3g} effective negatives at prior 0.015; 30 are needed."
     )
     assert_numbers_have_tables(result)
-
-
-def test_four_hundred_cases_with_32_positives_are_judged():
-    """With continuous scores 30 of both are enough, as measured (docs/studies/support.md)."""
+    # With continuous scores 30 of both are enough, as measured (docs/studies/support.md).
     frame = scores("test_set", [2.5, 0.8], n_positive=32, n_negative=368)
     verdict = compared(frame, "test_set", (0.05, 0.2)).verdict
     assert verdict.state == "choose"
@@ -478,8 +469,7 @@ def test_error_rates_are_those_of_the_design_at_hand():
         "10-fold": FoldDesign("kfold", 0.1, n_folds=10),
         "5 x 2-fold": FoldDesign("repeated_kfold", 0.5, n_folds=10),
     }
-    assert set(rows["design"]) == set(designs)
-    assert len(MEASURED_RATES) == len(designs)
+    assert (set(rows["design"]), len(MEASURED_RATES)) == (set(designs), len(designs))
     for name, design in designs.items():
         rate, writer = rows.loc[rows["design"] == name, "rate"].max(), LineWriter({})
         rate = max(rate, worst) if name == "20 hold-outs 50/50" else rate
@@ -492,7 +482,7 @@ def test_error_rates_are_those_of_the_design_at_hand():
         assert writer.numbers == []
 
 
-def test_two_models_that_swap_are_named_with_their_limits(results):
+def test_models_that_swap_or_are_equal_have_their_numbers(results):
     verdict, leaders = results["swap"].verdict, results["swap"].tables["leaders"]
     alone = leaders[~leaders.duplicated(["prior_low", "prior_high"], keep=False)]
     low, high = alone["prior_high"].min(), alone["prior_low"].max()
@@ -501,9 +491,6 @@ def test_two_models_that_swap_are_named_with_their_limits(results):
     less, more = iter_rows(verdict.evidence)
     assert less.p_adjusted >= more.p_adjusted
     assert verdict.how_sure.startswith(f"At prior {less.prior_low:.3g}: m")
-
-
-def test_models_that_are_equal_have_the_p_of_equivalence(results):
     table = results["equal"].tables["equivalence"]
     assert (
         f"; p of equivalence {format_p(table['p_adjusted'].max())} (TOST)"
@@ -525,17 +512,14 @@ def test_a_control_is_what_the_others_are_held_against(control, told, models):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n_positive", "n_values", "prior", "why"),
-    [
-        (30, 5, 0.5, "a has few distinct scores, and positives are few"),
-        (30, 0, 0.5, ""),
-        (60, 5, 0.5, ""),
-        (60, 5, 0.3, "a has few distinct scores, and negatives are few"),
-        (60, 12, 0.3, ""),
-        (30, 12, 0.3, ""),  # ratings of seven and more levels hold with few positives
-    ],
-)
+@pytest.mark.parametrize(("n_positive", "n_values", "prior", "why"), [
+    (30, 5, 0.5, "a has few distinct scores, and positives are few"),
+    (30, 0, 0.5, ""),
+    (60, 5, 0.5, ""),
+    (60, 5, 0.3, "a has few distinct scores, and negatives are few"),
+    (60, 12, 0.3, ""),
+    (30, 12, 0.3, ""),  # ratings of seven and more levels hold with few positives
+])  # fmt: skip
 def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, prior, why):
     rng, labels = np.random.default_rng(1), np.repeat([1, 0], [n_positive, 600])
     frame, parts = pd.DataFrame({"fold": 1, "case": range(len(labels)), "y_true": labels}), []
