@@ -50,18 +50,14 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
     Returns
     -------
     float or ndarray
-        AUPREC, of the shape of `prior`; a constant classifier has the prior itself (but see Notes).
+        AUPREC, of the shape of `prior`; a constant classifier has the prior itself. Precision at recall 0 is
+        0/0, and set to that of the first vertex, its limit along the first ROC segment. ``upper_trapezoid``
+        is defined with precision 1 there, so it exceeds the prior for a constant classifier.
 
     Raises
     ------
     ValueError
         If a prior is not strictly between 0 and 1, or the estimator is unknown.
-
-    Notes
-    -----
-    Precision at recall 0 is 0/0. It is set to the precision of the first vertex, which is its limit along the
-    first ROC segment. ``upper_trapezoid`` is defined with precision 1 there, so it exceeds the prior for a
-    constant classifier.
 
     Examples
     --------
@@ -100,19 +96,15 @@ def iauprec(
     Returns
     -------
     float
-        The mean, on the scale of AUPREC.
+        The mean, on the scale of AUPREC. Estimators that are linear in the precisions have a closed form for
+        uniform distributions of the prior or the skew. Others use Gauss-Legendre quadrature in the log of the
+        skew, exact up to rounding errors.
 
     Raises
     ------
-    ValueError
-        If a limit is out of range or the limits are out of order, or the estimator is unknown.
-    TypeError
-        If `deployment_prior` is none of the above.
-
-    Notes
-    -----
-    Estimators that are linear in the precisions have a closed form for uniform distributions of the prior or
-    the skew. Others use Gauss-Legendre quadrature in the log of the skew, exact up to rounding errors.
+    ValueError, TypeError
+        If a limit is out of range or the limits are out of order, the estimator is unknown, or
+        `deployment_prior` is none of the above (TypeError).
 
     Examples
     --------
@@ -166,10 +158,8 @@ def auprec_score(
 
     Parameters
     ----------
-    y_true, y_score, pos_label, sample_weight
-        As for :func:`~skewanova.roc_curve`.
-    prior, area_estimator
-        As for :func:`auprec`.
+    y_true, y_score, pos_label, sample_weight, prior, area_estimator
+        As for :func:`~skewanova.roc_curve` and :func:`auprec`.
 
     Returns
     -------
@@ -208,10 +198,8 @@ def iauprec_score(
 
     Parameters
     ----------
-    y_true, y_score, pos_label, sample_weight
-        As for :func:`~skewanova.roc_curve`.
-    deployment_prior, area_estimator
-        As for :func:`iauprec`.
+    y_true, y_score, pos_label, sample_weight, deployment_prior, area_estimator
+        As for :func:`~skewanova.roc_curve` and :func:`iauprec`.
 
     Returns
     -------
@@ -260,18 +248,14 @@ def precision_recall_curve(
         Points from (recall 0, precision 1) to (recall 1, precision = prior), as in scikit-learn but in
         ascending recall.
     thresholds : ndarray of shape (n_thresholds,)
-        Distinct scores in descending order; point ``i + 1`` belongs to threshold ``i``.
+        Distinct scores in descending order. A threshold flags the scores at or above it. Point ``i + 1`` is
+        valid for thresholds in ``(thresholds[i + 1], thresholds[i]]``, the last point for all lower ones, and
+        point 0, which flags no case, for those above the highest score.
 
     Raises
     ------
     ValueError, TypeError
         As :func:`~skewanova.roc_curve`; ValueError if the prior is not strictly between 0 and 1.
-
-    Notes
-    -----
-    A threshold flags the scores at or above it. Point ``i + 1`` is valid for thresholds in
-    ``(thresholds[i + 1], thresholds[i]]``, the last point for all lower ones, and point 0, which flags no
-    case, for those above the highest score.
 
     Examples
     --------

@@ -64,10 +64,8 @@ def true_auprec(negative: FrozenDistribution, positive: FrozenDistribution, prio
 
     Raises
     ------
-    ValueError
-        If the prior is not strictly between 0 and 1.
-    TypeError
-        If a distribution is not continuous, or not frozen.
+    ValueError, TypeError
+        If the prior is not strictly between 0 and 1; TypeError if a distribution is not continuous or frozen.
 
     Examples
     --------
@@ -88,10 +86,8 @@ def true_iauprec(
 
     Parameters
     ----------
-    negative, positive
-        As for :func:`true_auprec`.
-    deployment_prior
-        As for :func:`~skewanova.iauprec`.
+    negative, positive, deployment_prior
+        As for :func:`true_auprec` and, the last, :func:`~skewanova.iauprec`.
 
     Returns
     -------
@@ -364,14 +360,10 @@ class BinormalFit:
 
     Attributes
     ----------
-    mean_positive, mean_negative, std_positive, std_negative : float
-        Moments of the (transformed) scores.
-    n_positive, n_negative : int
-        Class sizes.
-    alpha : float
-        Default prior: the share of positives, or the `alpha` of the fit.
-    power : float or None
-        Power of the Box-Cox transform, if any.
+    mean_positive, mean_negative, std_positive, std_negative, n_positive, n_negative : float, int
+        Moments of the (transformed) scores, and class sizes.
+    alpha, power : float, float or None
+        Default prior (the share of positives, or the `alpha` of the fit); power of the Box-Cox transform.
     normality_positive, normality_negative : float
         p-values of Anderson-Darling tests of the (transformed) scores; nan with fewer than 8 cases.
     """
@@ -497,11 +489,8 @@ def fit_binormal(
     -----
     ROC and precision-recall curves do not change under increasing transforms of the scores, but this fit by
     moments does. So scores that fail the check may have a binormal curve after another transform. Standard
-    errors ignore the uncertainty of the power, of `alpha` and of the model.
-
-    References
-    ----------
-    Brodersen et al. (2010), The binormal assumption on precision-recall curves.
+    errors ignore the uncertainty of the power, of `alpha` and of the model. The paper is Brodersen et al.
+    (2010), The binormal assumption on precision-recall curves.
 
     Examples
     --------

@@ -216,10 +216,9 @@ def check_reported_areas(
 
     Raises
     ------
-    ValueError
-        If there is no area, a prior or an area is out of range, or the estimator is unknown.
-    TypeError
-        If `auprec` is not a mapping.
+    ValueError, TypeError
+        If there is no area, a prior or an area is out of range, the estimator is unknown, or `auprec` is not
+        a mapping (TypeError).
 
     Notes
     -----

@@ -51,7 +51,7 @@ class RocCurve:
     def from_rates(
         cls, fpr: ArrayLike, tpr: ArrayLike, *, n_positive: float = np.nan, n_negative: float = np.nan
     ) -> RocCurve:
-        """Make a `RocCurve` from known rates, such as a published curve.
+        """Make a `RocCurve` with unknown thresholds (nan) from known rates, such as a published curve.
 
         Parameters
         ----------
@@ -59,11 +59,6 @@ class RocCurve:
             Non-decreasing rates from (0, 0) to (1, 1); repeated vertices are dropped.
         n_positive, n_negative : float, optional
             Class sizes, if known.
-
-        Returns
-        -------
-        RocCurve
-            The curve, with unknown thresholds (nan).
 
         Raises
         ------
@@ -98,8 +93,8 @@ def roc_curve(
 ) -> RocCurve:
     """Return the ROC curve of scores; higher scores must indicate the positive class.
 
-    Cases with equal scores form one vertex, so the curve does not depend on the order of the rows. Scores are
-    compared in their own dtype, so large 64-bit integers are not rounded.
+    Cases with equal scores form one vertex, so the curve does not depend on the order of the rows (Landgrebe
+    et al. 2006, section 3). Scores are compared in their own dtype: large 64-bit integers are not rounded.
 
     Parameters
     ----------
@@ -119,15 +114,9 @@ def roc_curve(
 
     Raises
     ------
-    ValueError
-        If a score is NaN, labels are not binary, lengths differ, or a class is empty.
-    TypeError
-        If scores are not real numbers.
-
-    References
-    ----------
-    Landgrebe et al. (2006), Precision-recall operating characteristic (P-ROC) curves in imprecise
-    environments, section 3.
+    ValueError, TypeError
+        If a score is NaN, labels are not binary, lengths differ, a class is empty, or scores are not real
+        numbers (TypeError).
 
     Examples
     --------
@@ -205,17 +194,14 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
     -------
     float
         The area. Without a range, it is the probability that a random positive scores above a random
-        negative, where ties count one half.
+        negative, where ties count one half. This is Landgrebe et al. (2006), eq. 2, with the first term
+        corrected to the previous vertex. As printed, it gives 1.5 for a diagonal of one segment. Limits
+        between vertices are interpolated.
 
     Raises
     ------
     ValueError
         If the range does not lie within 0 and 1, or has no width.
-
-    Notes
-    -----
-    This is Landgrebe et al. (2006), eq. 2, with the first term corrected to the previous vertex. As printed,
-    it gives 1.5 for a diagonal of one segment. Limits between vertices are interpolated.
 
     Examples
     --------
@@ -252,6 +238,9 @@ def _area_between(roc: RocCurve, low: float, high: float) -> float:
 def convex_hull(roc: RocCurve) -> RocCurve:
     """Return the upper convex hull of the curve, which randomised mixtures of thresholds attain.
 
+    The hull of a cumulative curve is its antitonic regression: segments are pooled until slopes decrease. The
+    slopes are relative to ``fpr + tpr``, so they are finite for vertical segments.
+
     Parameters
     ----------
     roc : RocCurve
@@ -262,16 +251,10 @@ def convex_hull(roc: RocCurve) -> RocCurve:
     RocCurve
         The hull, whose vertices are a subset of those of the curve.
 
-    Notes
-    -----
-    The hull of a cumulative curve is its antitonic regression: segments are pooled until slopes decrease. The
-    slopes are relative to ``fpr + tpr``, so they are finite for vertical segments.
-
     Examples
     --------
-    >>> from skewanova import roc_curve
-    >>> from skewanova.curves import convex_hull
-    >>> hull = convex_hull(roc_curve([0, 1, 0, 1, 1], [1, 2, 3, 4, 5]))
+    >>> import skewanova as sa
+    >>> hull = sa.curves.convex_hull(sa.roc_curve([0, 1, 0, 1, 1], [1, 2, 3, 4, 5]))
     >>> hull.fpr.tolist()
     [0.0, 0.0, 0.5, 1.0]
     """

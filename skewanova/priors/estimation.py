@@ -84,12 +84,10 @@ class LabelShift:
 
     Attributes
     ----------
-    statistic : float
-        Likelihood-ratio statistic G2 of the fitted mixture against the saturated model.
-    df : int
-        Degrees of freedom, the number of bins less 2; with 0 there is no test.
-    p_value : float
-        p-value by chi2, nan without a test. The test has little power, so a large p-value proves nothing.
+    statistic, df, p_value : float, int, float
+        Likelihood-ratio statistic G2 of the fitted mixture against the saturated model, the number of bins
+        less 2 (with 0 there is no test), and the p-value by chi2 (nan without a test). The test has little
+        power, so a large p-value proves nothing.
     residuals : array
         Pearson residuals of the unlabelled cases by bin.
     """
@@ -235,18 +233,13 @@ class PriorEstimate(EstimatedPrior):
         return f"the prior estimated from {scores}{caveat_phrase(self.caveats)}: {self}"
 
     def sensitivity(self, delta: float = DEFAULT_SHIFT) -> tuple[float, float]:
-        """Return the range of the estimate if label shift does not hold.
+        """Return the smallest and the largest estimate if label shift does not hold.
 
         Parameters
         ----------
         delta : float, default 0.1
             Shift of the scores of positives or of negatives between labelled cases and deployment, in either
             direction, in standard deviations of their normal scores.
-
-        Returns
-        -------
-        low, high : float
-            Smallest and largest estimate.
         """
         by = check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
         shifted = [
@@ -261,13 +254,9 @@ class PriorEstimate(EstimatedPrior):
     def half_range(self) -> tuple[float, float]:
         """Return the range of the estimate if positives in deployment score like one half of those labelled.
 
-        No test on unlabelled scores can tell that positives became easier or harder to recognise. Label about
-        50 cases of the deployment at random, and pass them as `audited`.
-
-        Returns
-        -------
-        low, high : float
-            Smallest and largest estimate, by the half with the higher and by that with the lower scores.
+        The limits are the estimates by the half with the higher and by that with the lower scores. No test on
+        unlabelled scores can tell that positives became easier or harder to recognise. Label about 50 cases
+        of the deployment at random, and pass them as `audited`.
         """
         counts = self.bins.counts
         n_below = np.cumsum(counts.positive)
@@ -376,11 +365,10 @@ def estimate_prior(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If a class is missing, all labelled scores are equal, unlabelled and labelled scores do not overlap,
-        fewer than 10 cases are audited, or both `audited` and `batch` are given.
-    TypeError
-        If scores are not real numbers.
+        fewer than 10 cases are audited, or both `audited` and `batch` are given; TypeError if scores are not
+        real numbers.
 
     Warns
     -----
@@ -394,11 +382,7 @@ def estimate_prior(
     ``prior p + (1 - prior) q`` for unlabelled cases. The interval is that of the profile likelihood over p
     and q, so it contains the uncertainty of both samples. The likelihood ratio is compared with chi2 on one
     degree of freedom or, with few positives or an area under ROC below .75, with its parametric bootstrap at
-    each limit.
-
-    References
-    ----------
-    Saerens et al. (2002); Lipton et al. (2018); Garg et al. (2020); Tasche (2019).
+    each limit. See Saerens et al. (2002), Lipton et al. (2018), Garg et al. (2020) and Tasche (2019).
 
     Examples
     --------
