@@ -42,10 +42,9 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import auprec_by_prior
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> len(auprec_by_prior(measures, [0.1, 0.3]))
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> len(sa.evaluation.auprec_by_prior(measures, [0.1, 0.3]))
     120
     """
     check_evaluation(evaluation)
@@ -86,10 +85,9 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import auprec_intervals
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> auprec_intervals(measures)[["model", "prior"]].to_numpy().tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.evaluation.auprec_intervals(measures)[["model", "prior"]].to_numpy().tolist()
     [['A', 0.5], ['A', 0.2], ['B', 0.5], ['B', 0.2], ['C', 0.5], ['C', 0.2]]
     """
     check_evaluation(evaluation)
@@ -116,11 +114,8 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
 
     Parameters
     ----------
-    evaluation : Evaluation
-        The measured models.
-    priors : array_like, optional
-        By default 81 priors, evenly spaced in the log-odds, over the range of the evaluation, and the limits
-        of the deployment prior.
+    evaluation, priors
+        As for :func:`auprec_by_prior`; by default also the limits of the deployment prior.
 
     Returns
     -------
@@ -135,10 +130,9 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import regret
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> regret(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.evaluation.regret(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
     [['A', 'A', 0.0], ['B', 'A', 0.183], ['C', 'A', 0.025]]
     """
     check_evaluation(evaluation)
@@ -168,11 +162,8 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
 
     Parameters
     ----------
-    evaluation : Evaluation
-        The measured models.
-    priors : array_like, optional
-        By default 81 priors, evenly spaced in the log-odds, over the range of the evaluation, and the rarest
-        supported prior if it lies in this range.
+    evaluation, priors
+        As for :func:`auprec_by_prior`; by default also the rarest supported prior, if it is in their range.
 
     Returns
     -------
@@ -196,10 +187,9 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import support
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> support(measures, [0.2, 0.001])["supported"].tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.evaluation.support(measures, [0.2, 0.001])["supported"].tolist()
     [False, True]
     """
     rule = check_evaluation(evaluation).support
@@ -272,10 +262,9 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import roc
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> roc(measures).columns.tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.evaluation.roc(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
     """
     rates = _check_operating_rates(fpr, "fpr", zero=True)
@@ -314,10 +303,9 @@ def precision_recall(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import precision_recall
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> len(precision_recall(measures, 0.1, recall=[0.5, 0.9]))
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> len(sa.evaluation.precision_recall(measures, 0.1, recall=[0.5, 0.9]))
     120
     """
     check_evaluation(evaluation)
@@ -344,10 +332,9 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import surface
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> surface(measures).columns.tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.evaluation.surface(measures).columns.tolist()
     ['model', 'prior', 'recall', 'precision']
     """
     grid, recall = prior_grid(check_evaluation(evaluation), 41), np.linspace(0.02, 1.0, 50)
@@ -404,10 +391,9 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import skew
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> skew(measures)["skew"].iloc[[0, -1]].round(6).tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.evaluation.skew(measures)["skew"].iloc[[0, -1]].round(6).tolist()
     [1.0, 1000.0]
     """
     skew = np.geomspace(1.0, 1000.0, 61)

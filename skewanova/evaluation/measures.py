@@ -269,10 +269,8 @@ def measure_group(
     frame : DataFrame
         All rows of one (model, fold), with the columns model, fold (without one, all rows are one test set),
         y_true, y_score and, optionally, case.
-    at_priors, deployment_prior, area_estimator
-        As for :func:`~skewanova.evaluate`.
-    pos_label : object, optional
-        As for :func:`~skewanova.read_scores`.
+    at_priors, deployment_prior, area_estimator, pos_label
+        As for :func:`~skewanova.evaluate` and, the last, :func:`~skewanova.read_scores`.
 
     Returns
     -------

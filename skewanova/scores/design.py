@@ -91,18 +91,15 @@ class FoldDesign:
     runs : str, default "crossed"
         For runs on one test set: ``crossed`` if run j of all models shares something, such as the training
         sample; ``nested`` if not; ``fixed`` if inference is about these runs alone.
-    n_folds : int
-        Number of folds in all.
-    reason : str
-        The evidence for the design.
+    n_folds, reason : int, str
+        Number of folds in all, and the evidence for the design.
     warnings : tuple of str
         Assumptions, and contradictions between the statement and the cases.
     n_halvings, inner_folds : int
         Number of halvings of the data set, 0 if none are used, and smallest number of folds in a half.
-    n_clusters : int
-        Number of clusters of cases; 0 if each case was sampled by itself.
-    weighted : bool
-        Whether cases represent unequal numbers of the population.
+    n_clusters, weighted : int, bool
+        Number of clusters of cases (0 if each case was sampled by itself), and whether cases represent
+        unequal numbers of the population.
 
     Raises
     ------
@@ -252,9 +249,8 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
 
     Examples
     --------
-    >>> from skewanova import load_satellite_scores
-    >>> from skewanova.scores import infer_design
-    >>> design = infer_design(load_satellite_scores())
+    >>> import skewanova as sa
+    >>> design = sa.scores.infer_design(sa.load_satellite_scores())
     >>> design.kind, round(design.ratio, 2)
     ('repeated_holdout', 0.25)
     """

@@ -70,10 +70,8 @@ def scores_from_multiclass(
         likely.
     classes : sequence, optional
         Class of every column, such as ``estimator.classes_``; by default the sorted classes of `y_true`.
-    fold : array_like of shape (n_cases,), optional
-        Fold of every row; by default all rows are one fold.
-    case : array_like of shape (n_cases,), optional
-        Case of every row; by default every row is another case.
+    fold, case : array_like of shape (n_cases,), optional
+        Fold and case of every row; by default all rows are one fold, and every row is another case.
 
     Returns
     -------

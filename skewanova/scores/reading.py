@@ -69,12 +69,11 @@ def read_scores(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If a table does not fit in memory, a column is missing, a value is missing or unusable, a (model,
         fold) lacks a class, a (model, fold, case) occurs twice, a case has two labels, clusters or weights,
-        or a fold tests part of a cluster. The message names the row, by its line in a file.
-    TypeError
-        If scores are not real numbers, or `source` is neither a path nor a frame.
+        or a fold tests part of a cluster. The message names the row, by its line in a file. TypeError if
+        scores are not real numbers, or `source` is neither a path nor a frame.
 
     Notes
     -----
@@ -166,7 +165,7 @@ def scores_from_wide(
 
     Parameters
     ----------
-    source : path or frame
+    source, pos_label
         As for :func:`read_scores`.
     y_true : str, default "y_true"
         Column of the labels.
@@ -175,8 +174,6 @@ def scores_from_wide(
     fold, case, cluster, weight : str, optional
         Columns of the fold, and of the case, its cluster and its weight (see :func:`read_scores`); by default
         the columns with these names, unless `models` lists them. Without a fold, all rows are one fold.
-    pos_label : object, optional
-        As for :func:`read_scores`.
 
     Returns
     -------
@@ -273,10 +270,8 @@ def read_datasets(
     source : path, frame or mapping
         A table with the column dataset and those of :func:`~skewanova.read_scores`, or a mapping from names
         of data sets to tables.
-    columns : mapping, optional
-        Other names of the columns, including dataset.
-    pos_label : object, optional
-        The positive class.
+    columns, pos_label
+        As for :func:`~skewanova.read_scores`; `columns` may also name the column dataset.
 
     Returns
     -------
@@ -321,17 +316,13 @@ def load_satellite_scores() -> ScoreTable:
     """Load scores of Landgrebe et al.'s models A, B and C over 20 random hold-outs of the Satellite data.
 
     A is a mixture of Gaussians on three principal components; B and C are nearest-prototype classifiers with
-    15 and 50 prototypes. `examples/satellite.py` trains them and writes these scores.
+    15 and 50 prototypes (Landgrebe et al. 2006, section 6). `examples/satellite.py` trains them and writes
+    these scores. The data are Statlog (Landsat Satellite), UCI Machine Learning Repository, CC BY 4.0.
 
     Returns
     -------
     ScoreTable
         77,220 rows: 3 models, 20 folds, 1,287 cases a fold.
-
-    References
-    ----------
-    Landgrebe et al. (2006), section 6; Statlog (Landsat Satellite), UCI Machine Learning Repository,
-    CC BY 4.0.
 
     Examples
     --------

@@ -178,6 +178,8 @@ def scores_from_estimators(
 ) -> ScoreTable:
     """Fit every estimator on the same splits, and collect the scores of the held-out cases.
 
+    For results of `cross_validate` use :func:`scores_from_cv_results`.
+
     Parameters
     ----------
     estimators : mapping of str to estimator
@@ -201,11 +203,9 @@ def scores_from_estimators(
         Method that scores cases; "auto" is the decision function if there is one, else the probability.
     class_prior : float, optional
         Prior in resampled or re-weighted training data. Probabilities are corrected from it to the share of
-        positives in `y`. Their order, and so AUPREC, does not change.
-    n_jobs : int, optional
-        Number of processes, as in joblib.
-    progress : bool, default True
-        Show a progress bar, if the output is a terminal.
+        positives in `y` (:func:`correct_class_prior`). Their order, and so AUPREC, does not change.
+    n_jobs, progress : int, optional; bool, default True
+        Number of processes, as in joblib; whether to show a progress bar, if the output is a terminal.
 
     Returns
     -------
@@ -215,17 +215,10 @@ def scores_from_estimators(
 
     Raises
     ------
-    ValueError
-        If labels are not of two classes, lengths differ, a fold lacks a class, or an option is unknown.
-    TypeError
-        If `estimators` is not a mapping, or an estimator cannot score cases.
-    RuntimeError
-        If an estimator fails; the message names model and fold.
-
-    See Also
-    --------
-    scores_from_cv_results : Collect the scores from results of `cross_validate`.
-    correct_class_prior : The correction behind `class_prior`.
+    ValueError, TypeError, RuntimeError
+        If labels are not of two classes, lengths differ, a fold lacks a class, or an option is unknown;
+        TypeError if `estimators` is not a mapping, or an estimator cannot score cases; RuntimeError if an
+        estimator fails, with model and fold in the message.
 
     Examples
     --------
@@ -338,11 +331,9 @@ def scores_from_cv_results(
 
     Raises
     ------
-    ValueError
-        As :func:`scores_from_estimators`, or if estimators or indices are missing, or models were validated
-        on different splits.
-    TypeError, RuntimeError
-        As :func:`scores_from_estimators`.
+    ValueError, TypeError, RuntimeError
+        As :func:`scores_from_estimators`; ValueError also if estimators or indices are missing, or models
+        were validated on different splits.
 
     Examples
     --------
@@ -381,10 +372,8 @@ def auprec_scorer(
 
     Parameters
     ----------
-    prior, area_estimator, pos_label
-        As for :func:`auprec_score`.
-    response_method : {"auto", "decision_function", "predict_proba"}
-        As for :func:`scores_from_estimators`.
+    prior, area_estimator, pos_label, response_method
+        As for :func:`auprec_score` and, the last, :func:`scores_from_estimators`.
 
     Returns
     -------
@@ -422,10 +411,8 @@ def iauprec_scorer(
 
     Parameters
     ----------
-    deployment_prior, area_estimator, pos_label
-        As for :func:`iauprec_score`.
-    response_method : {"auto", "decision_function", "predict_proba"}
-        As for :func:`scores_from_estimators`.
+    deployment_prior, area_estimator, pos_label, response_method
+        As for :func:`iauprec_score` and, the last, :func:`scores_from_estimators`.
 
     Returns
     -------

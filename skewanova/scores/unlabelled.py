@@ -116,10 +116,9 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
 
     Raises
     ------
-    ValueError
-        If a column is missing, a value is missing or unusable, or a model has a case twice.
-    TypeError
-        If scores are not real numbers, or `source` is neither a path nor a frame.
+    ValueError, TypeError
+        If a column is missing, a value is missing or unusable, or a model has a case twice; TypeError if
+        scores are not real numbers, or `source` is neither a path nor a frame.
 
     Examples
     --------
