@@ -205,8 +205,8 @@ def two_way_anova(
 ) -> AnovaResult:
     """Analyse IAUPREC by a two-way ANOVA with the factors model and fold, folds as blocks.
 
-    This is the paper's test of the models. It assumes independent folds of equal variances; for folds that
-    share training data use :func:`omnibus_test`.
+    This is the paper's test of the models (Landgrebe et al. 2006, section 5). It assumes independent folds of
+    equal variances; for folds that share training data use :func:`omnibus_test`.
 
     Parameters
     ----------
@@ -223,7 +223,8 @@ def two_way_anova(
     -------
     AnovaResult
         Terms model, fold, residual. ``breakdown_correlation`` is the correlation between folds from which on
-        the models no longer differ at level `alpha`; it is nan if they do not differ.
+        the models no longer differ at level `alpha`; it is nan if they do not differ. It is the rho at which
+        F / (1 + J rho / (1 - rho)), the equicorrelated form of Nadeau and Bengio (2003), is critical.
 
     Raises
     ------
@@ -234,11 +235,6 @@ def two_way_anova(
     -----
     SkewanovaWarning
         If there is no residual variation (F is inf) or the models are identical (F is nan).
-
-    References
-    ----------
-    Landgrebe et al. (2006), section 5. Breakdown correlation: the rho at which F / (1 + J rho / (1 - rho)),
-    the equicorrelated form of Nadeau and Bengio (2003), is critical.
 
     Examples
     --------
@@ -262,7 +258,8 @@ def three_way_anova(
 ) -> AnovaResult:
     """Analyse AUPREC by the published three-way ANOVA with the factors model, fold and prior.
 
-    Priors of one fold are not independent, so use :func:`split_plot_anova` to test the models.
+    The analysis is that of Landgrebe et al. (2006), sections 5 and 6. Priors of one fold are not independent,
+    so use :func:`split_plot_anova` to test the models.
 
     Parameters
     ----------
@@ -290,10 +287,6 @@ def three_way_anova(
     SkewanovaWarning
         As :func:`two_way_anova`, and if there is one prior only, so that the analysis is two-way.
 
-    References
-    ----------
-    Landgrebe et al. (2006), sections 5 and 6.
-
     Examples
     --------
     >>> import skewanova as sa
@@ -313,7 +306,7 @@ def three_way_anova(
 
 
 def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: float = 0.05) -> AnovaResult:
-    """Analyse precision by the three-way ANOVA of the paper's introduction: model, prior and recall.
+    """Analyse precision by a three-way ANOVA of model, prior and recall (Landgrebe et al. 2006, section 1).
 
     Do not use it as a test. It counts every point of a curve at every prior as an observation, so p decreases
     as the grid grows. Recall takes the place of the threshold, because models share no scale of scores.
@@ -322,10 +315,8 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     ----------
     precision : DataFrame
         From :func:`~skewanova.evaluation.precision_recall`; the folds are replicates, not blocks.
-    sum_of_squares : {1, 2, 3}, default 2
-        As for :func:`two_way_anova`.
-    alpha : float, default 0.05
-        Level recorded with the result.
+    sum_of_squares, alpha
+        As for :func:`three_way_anova`.
 
     Returns
     -------
@@ -341,10 +332,6 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     -----
     SkewanovaWarning
         Always, with the number of observations per curve.
-
-    References
-    ----------
-    Landgrebe et al. (2006), section 1.
 
     Examples
     --------

@@ -61,38 +61,31 @@ def auprec_covariance(
 
     Parameters
     ----------
-    y_true
+    y_true, pos_label
         As for :func:`~skewanova.roc_curve`.
     y_score : array_like of shape (n_cases,) or (n_cases, n_models)
         Real scores, one column a model.
     prior : float, optional
         Probability of the positive class in deployment; by default the sample's prior, taken as known.
-    deployment_prior : (low, high) or deployment prior, optional
-        As for :func:`~skewanova.iauprec`, in place of `prior`.
-    area_estimator : str, default "trapezoid"
-        As for :func:`~skewanova.auprec`.
+    deployment_prior, area_estimator
+        As for :func:`~skewanova.iauprec`; a deployment prior takes the place of `prior`.
     cluster : array_like of shape (n_cases,), optional
         Cluster of every case, such as the patient; clusters are the sampling units, left out as a whole.
     sample_weight : array_like of shape (n_cases,), optional
         Number of cases of the population that each case stands for; 0 leaves a case out.
-    pos_label
-        As for :func:`~skewanova.roc_curve`.
 
     Returns
     -------
     AuprecCovariance
-        Estimates (n_models,), and their covariance (n_models, n_models).
+        Estimates (n_models,), and their covariance (n_models, n_models) by the jackknife, stratified by class
+        (clusters by the classes they hold). Without ties between classes it equals the covariance from
+        influence values up to O(1/n).
 
     Raises
     ------
     ValueError, TypeError
         As :func:`~skewanova.roc_curve` and :func:`~skewanova.iauprec`; ValueError if both `prior` and
         `deployment_prior` are given, the estimator is unknown, or there is one cluster only.
-
-    Notes
-    -----
-    The covariance is the jackknife's, stratified by class (of clusters, by the classes they hold). Without
-    ties between classes it equals the covariance from influence values up to O(1/n).
 
     Examples
     --------
@@ -154,29 +147,22 @@ def auprec_influence(
 
     Parameters
     ----------
-    y_true, pos_label
-        As for :func:`~skewanova.roc_curve`.
-    y_score : array_like of shape (n_cases,) or (n_cases, n_models)
-        Real scores of one or several models on the same cases.
-    prior, deployment_prior
+    y_true, y_score, prior, deployment_prior, pos_label
         As for :func:`auprec_covariance`.
 
     Returns
     -------
     ndarray of the shape of `y_score`
         Influence values, which sum to zero over the positives and over the negatives. The influence on a
-        difference between models is the difference of their influence values.
+        difference between models is the difference of their influence values. A value is the derivative of
+        ``average_precision`` in the weight of the case, times the number of cases of its class. Other
+        estimators differ from it by O(1/n).
 
     Raises
     ------
     ValueError, TypeError
         As :func:`~skewanova.roc_curve` and :func:`~skewanova.iauprec`; ValueError if both `prior` and
         `deployment_prior` are given.
-
-    Notes
-    -----
-    A value is the derivative of ``average_precision`` in the weight of the case, times the number of cases of
-    its class. Other estimators differ from it by O(1/n).
 
     Examples
     --------
@@ -208,17 +194,13 @@ def auprec_variance(
     Returns
     -------
     float
-        ``sum(positive^2) / n^2 + sum(negative^2) / m^2`` over the influence values.
+        ``sum(positive^2) / n^2 + sum(negative^2) / m^2`` over the influence values. The variance is of first
+        order. It is too small if ``n_negative * prior / (1 - prior)`` is below about 100.
 
     Raises
     ------
     ValueError, TypeError
         As :func:`auprec_influence`; ValueError if scores of several models are given.
-
-    Notes
-    -----
-    The variance is of first order. It is too small if ``n_negative * prior / (1 - prior)`` is below about
-    100.
 
     Examples
     --------

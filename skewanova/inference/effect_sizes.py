@@ -101,20 +101,14 @@ def equivalence(
 
     Parameters
     ----------
-    iauprec : Evaluation or DataFrame
-        Every model in every fold; a frame has the columns model, fold, iauprec, and no design.
+    iauprec, control, ratio, order
+        As for :func:`effects`.
     rope : float, default 0.01
         Half-width of the region of practical equivalence, the largest irrelevant difference of IAUPREC.
     alpha : float, default 0.05
         Family-wise level of the claims that pairs are practically equal.
     p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, default "holm"
         Adjustment of the p-values.
-    control : str, optional
-        Model that the others are compared with; by default all pairs are.
-    ratio : float, optional
-        Test cases for each training case, needed where a frame is given; 0 for independent folds.
-    order : sequence of str, optional
-        As for :func:`posthoc`.
 
     Returns
     -------
@@ -129,12 +123,9 @@ def equivalence(
 
     Notes
     -----
-    The posterior of a difference is the t distribution of its corrected or split-half test. The p-value of a
-    one-sided test is the posterior probability of its null hypothesis.
-
-    References
-    ----------
-    Schuirmann (1987), two one-sided tests; Corani and Benavoli (2015), Bayesian correlated t test.
+    The posterior of a difference is the t distribution of its corrected or split-half test (Corani and
+    Benavoli 2015). The p-value of a one-sided test (Schuirmann 1987) is the posterior probability of its null
+    hypothesis.
 
     Examples
     --------

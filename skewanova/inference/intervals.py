@@ -253,12 +253,10 @@ def confidence_interval(
 
     Parameters
     ----------
-    y_true, y_score, pos_label
-        As for :func:`~skewanova.roc_curve`.
+    y_true, y_score, deployment_prior, area_estimator, cluster, sample_weight, pos_label
+        As for :func:`~skewanova.inference.auprec_covariance`, of one model; bootstraps draw clusters.
     prior : float, optional
         Probability of the positive class in deployment; by default the sample's prior, taken as known.
-    deployment_prior : (low, high) or deployment prior, optional
-        As for :func:`~skewanova.iauprec`, in place of `prior`.
     method : str, default "auto"
         One of `INTERVALS`:
 
@@ -273,14 +271,10 @@ def confidence_interval(
           positives, else, with a warning, Wilson's of min(n, m/lam) trials or, below 20, Clopper-Pearson's.
     confidence_level : float, default 0.95
         Nominal coverage.
-    area_estimator : str, default "trapezoid"
-        As for :func:`~skewanova.auprec`.
     folds : array_like of shape (n_cases,), optional
         Fold of every case, for ``cross_validation`` only; each fold must hold both classes.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the bootstrap; None takes fresh entropy.
-    cluster, sample_weight
-        As for :func:`~skewanova.inference.auprec_covariance`; bootstraps draw clusters.
 
     Returns
     -------
@@ -480,9 +474,8 @@ def interval_table(
 
     Examples
     --------
-    >>> from skewanova import load_satellite_scores
-    >>> from skewanova.inference import interval_table
-    >>> table = interval_table(load_satellite_scores(), prior=0.2)
+    >>> import skewanova as sa
+    >>> table = sa.inference.interval_table(sa.load_satellite_scores(), prior=0.2)
     >>> len(table), table.loc[0, ["estimate", "conf_low", "conf_high"]].astype(float).round(2).tolist()
     (60, [0.84, 0.8, 0.87])
     """

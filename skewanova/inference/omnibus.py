@@ -257,17 +257,14 @@ def split_plot_anova(
     -------
     OmnibusResult
         Terms model, prior, model:prior with Greenhouse and Geisser's degrees of freedom, as the test
-        ``repeated_measures`` (``corrected_gg`` if folds share training data) of the response auprec.
+        ``repeated_measures`` (``corrected_gg`` if folds share training data) of the response auprec. They
+        equal the strata of R's ``aov(auprec ~ model * prior + Error(fold / (model * prior)))``, with the
+        corrections of ``afex::aov_ez``.
 
     Raises
     ------
     ValueError
         If a cell is missing, there are fewer than 2 models, folds or priors, or `ratio` is missing.
-
-    References
-    ----------
-    Equal to the strata of R's ``aov(auprec ~ model * prior + Error(fold / (model * prior)))``, with the
-    corrections of ``afex::aov_ez``.
 
     Examples
     --------
@@ -373,18 +370,15 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     -------
     OmnibusResult
         The term model: the Wald statistic over its degrees of freedom as F, with the residual degrees of
-        freedom ``n_cells - n_folds - n_models + 1``. With a complete table that is the blocked F test.
+        freedom ``n_cells - n_folds - n_models + 1``. With a complete table that is the blocked F test. The
+        fit is by restricted maximum likelihood, as R's ``lme4::lmer(iauprec ~ model + (1 | fold))``. Its one
+        variance ratio is solved for exactly, because general optimisers may stop with F off by a percent.
 
     Raises
     ------
     ValueError
         If there are fewer than 2 models or 2 folds, no residual degrees of freedom, a cell occurs twice or is
         not finite.
-
-    Notes
-    -----
-    The fit is by restricted maximum likelihood, as R's ``lme4::lmer(iauprec ~ model + (1 | fold))``. Its one
-    variance ratio is solved for exactly, because general optimisers may stop with F off by a percent.
 
     Examples
     --------

@@ -85,16 +85,14 @@ def tukey_hsd(
     PosthocResult
         Pairs with estimate, std_error, df, statistic (the studentized range), p_value (of a single t test),
         p_adjusted, conf_low, conf_high, reject; by model_a, model_b, prior or, for priors, prior_a, prior_b.
+        The test is that of Tukey (1949) and, where cells are missing, Kramer (1956), equal to R's
+        ``TukeyHSD(aov(y ~ model + fold), "model")``. Without residual variation p is 0, or nan for equal
+        levels.
 
     Raises
     ------
     ValueError
         If the ANOVA has an interaction, or the factor is not in it.
-
-    References
-    ----------
-    Tukey (1949); Kramer (1956), where cells are missing. Equal to R's
-    ``TukeyHSD(aov(y ~ model + fold), "model")``. Without residual variation p is 0, or nan for equal levels.
 
     Examples
     --------

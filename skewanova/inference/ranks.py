@@ -30,11 +30,8 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     Returns
     -------
     dict
-        Letters of every level, in the order of `levels`.
-
-    References
-    ----------
-    Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons.
+        Letters of every level, in the order of `levels` (Piepho 2004, An algorithm for a letter-based
+        representation of all-pairwise comparisons).
 
     Examples
     --------
@@ -63,12 +60,9 @@ def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns model, rank_low, rank_high, one row a model; rank 1 is the best.
-
-    References
-    ----------
-    Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks with applications to mobility across
-    neighbourhoods and academic achievement across countries.
+        Columns model, rank_low, rank_high, one row a model; rank 1 is the best. They are those of Mogstad,
+        Romano, Shaikh and Wilhelm (2024), Inference for ranks with applications to mobility across
+        neighbourhoods and academic achievement across countries.
 
     Examples
     --------
@@ -124,10 +118,8 @@ class RankComparison:
         Family of comparisons behind the groups.
     critical_difference, alpha : float
         Difference of mean ranks that Nemenyi's test needs (nan for other tests), and its level.
-    n_folds : int
-        Folds ranked.
-    models : tuple of str
-        The models as the table orders them.
+    n_folds, models : int, tuple of str
+        Number of folds ranked; the models as the table orders them.
     """
 
     ranks: pd.DataFrame = field(repr=False)
@@ -146,7 +138,7 @@ class RankComparison:
 def rank_comparison(
     iauprec: pd.DataFrame, pairs: pd.DataFrame | None = None, *, test: str = "nemenyi", alpha: float = 0.05
 ) -> RankComparison:
-    """Rank the models within every fold, and group those without a significant difference.
+    """Rank the models in every fold, and group those that do not differ (Demsar 2006, section 3.2.2).
 
     Parameters
     ----------
@@ -168,10 +160,6 @@ def rank_comparison(
     ------
     ValueError
         If the table is incomplete, an option is unknown or out of range, or the family lacks a pair.
-
-    References
-    ----------
-    Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
 
     Examples
     --------

@@ -186,13 +186,6 @@ def compare_runs(
     runs of two models. MS(R(T)) has (sum s_i^2)^2 / sum s_i^4 (J - 1) degrees of freedom (Satterthwaite
     1946).
 
-    References
-    ----------
-    Obuchowski and Rockette (1995), Hypothesis testing of diagnostic accuracy for multiple readers and
-    multiple tests; Hillis (2007), A comparison of denominator degrees of freedom methods for multiple
-    observer ROC analysis; Banerjee (1961), On confidence interval for two-means problem based on separate
-    estimates of variances and tabulated values of t-table.
-
     Examples
     --------
     >>> import numpy as np
