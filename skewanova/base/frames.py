@@ -20,17 +20,9 @@ class FrameResult(ABC):
         """Return the result as a pandas frame."""
 
     def to_polars(self) -> Any:
-        """Return the result as a polars frame; missing values are null, and categories are text.
+        """Return the same rows and columns as a polars frame; missing values are null, categories are text.
 
-        Returns
-        -------
-        polars.DataFrame
-            The same rows and columns.
-
-        Raises
-        ------
-        ValueError
-            If polars is not installed.
+        Raise ValueError if polars is not installed.
         """
         try:
             import polars

@@ -104,10 +104,8 @@ class DatasetsComparison(PartsResult):
         One row for each model, by mean rank: rank, model, mean_rank, iauprec, n_best, group.
     by_prior : DataFrame
         Columns prior, model, rank, auprec (mean over data sets), regret.
-    alpha : float
-        Level of all tests.
-    deployment_prior : str
-        Description of the deployment prior.
+    alpha, deployment_prior : float, str
+        Level of all tests, and description of the deployment prior.
     warnings : tuple of str
         Reasons why numbers may be unreliable, by data set.
     """

@@ -104,8 +104,9 @@ def compare(
     positive class. The prior in deployment is often uncertain and differs from that of the test data.
     IAUPREC is the mean of AUPREC over the distribution of priors expected in deployment. `compare` ranks the
     models by IAUPREC and tests all models and all pairs, by tests whose type I error rate holds for the way
-    the folds were made. It also finds the priors at which the best model changes. The ANOVAs of Landgrebe et
-    al. (2006) are reported too.
+    the folds were made. It also finds the priors at which the best model changes. The ANOVAs of Landgrebe,
+    Paclik, Duin and Bradley (2006, Precision-recall operating characteristic (P-ROC) curves in imprecise
+    environments, ICPR 4, 123-127) are reported too.
 
     Use it if two or more models scored the same held-out cases of two classes. :func:`compare_estimators`
     also trains the models; :func:`compare_classes` takes several classes and :func:`compare_datasets` several
@@ -174,11 +175,6 @@ def compare(
     -----
     SkewanovaWarning
         If a number may be unreliable. The messages are in ``result.warnings`` too.
-
-    References
-    ----------
-    Landgrebe, Paclik, Duin and Bradley (2006). Precision-recall operating characteristic (P-ROC) curves in
-    imprecise environments. ICPR 4, 123-127.
 
     Examples
     --------
@@ -312,10 +308,8 @@ def compare_estimators(
     estimators : mapping of str to estimator, or sequence
         Two or more scikit-learn classifiers, by name; those of a sequence are named by their class. Clones
         are fitted, never the estimators themselves.
-    X : array, sparse matrix, frame or list
-        Features, one row for each case.
-    y : array_like
-        Labels of two classes.
+    X, y, n_jobs
+        As for :func:`~skewanova.scores_from_estimators`.
     cv : int or splitter, optional
         Your own splits, as for :func:`~skewanova.scores_from_estimators`; their design is then inferred from
         the cases. By default `design` determines the splits.
@@ -333,8 +327,6 @@ def compare_estimators(
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the splits, of all resampling, and of estimators whose `random_state` is None. With an
         integer, two calls give the same numbers, on any number of processes.
-    n_jobs : int, optional
-        Number of processes, as in joblib.
     **options
         Further arguments of :func:`~skewanova.compare`, such as ``deployment_prior=(0.05, 0.2)``, and of
         :func:`~skewanova.scores_from_estimators`: params, pos_label, response_method, class_prior.
@@ -347,11 +339,9 @@ def compare_estimators(
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, RuntimeError
         As for :func:`~skewanova.scores_from_estimators` and :func:`~skewanova.compare`; ValueError if a class
         has too few cases for the splits, or both `cv` and a design are given.
-    RuntimeError
-        If an estimator fails; the message names the model and the fold.
 
     Notes
     -----

@@ -384,16 +384,10 @@ def auprec_bands(
 
     Parameters
     ----------
-    evaluation : Evaluation
-        The evaluated models.
-    priors : array_like, optional
-        By default 41 priors, evenly spaced in the log-odds over the range of the evaluation.
+    evaluation, priors, n_draws, rng
+        As for :func:`difference_curves`, but with 41 priors by default for any number of models.
     alpha : float, default 0.05
         The bands have the simultaneous level ``1 - alpha``.
-    n_draws : int, default 4999
-        Number of draws from the joint distribution.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws.
 
     Returns
     -------

@@ -89,14 +89,12 @@ def rank_models(
 
     Parameters
     ----------
-    evaluation : Evaluation
-        The evaluated models.
+    evaluation, rng
+        As for :func:`decision_table`.
     letters : mapping, optional
         Compact letter display of a post-hoc test, by model.
     alpha : float, default 0.05
         The intervals have the level ``1 - alpha``.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the posterior draws for p_best.
 
     Returns
     -------

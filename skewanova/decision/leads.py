@@ -255,12 +255,9 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
         Columns prior_low, prior_high, leader, contender and shortfall, one row for each range of priors and
         contender. ``leader`` has the largest mean AUPREC in the range, and is a contender itself.
         ``shortfall`` is the mean of the leader less that of the contender, averaged over the log-odds. The
-        limits are exact.
-
-    Notes
-    -----
-    A model is excluded where the simultaneous band of :func:`~skewanova.decision.difference_curves` puts it
-    below another (Gupta 1965; Hsu 1984), at supported priors only (:func:`~skewanova.evaluation.support`).
+        limits are exact. A model is excluded where the simultaneous band of
+        :func:`~skewanova.decision.difference_curves` puts it below another (Gupta 1965; Hsu 1984), at
+        supported priors only (:func:`~skewanova.evaluation.support`).
 
     Examples
     --------

@@ -396,10 +396,9 @@ class ComparisonPlan:
     ----------
     design : str
         Description of the design.
-    power, alpha : float
-        Planned power, and the level of the test of each pair.
-    assurance : float
-        Probability that the assured sizes have the power, given the uncertainty of the estimated variance.
+    power, alpha, assurance : float
+        Planned power, the level of the test of each pair, and the probability that the assured sizes have
+        the power, given the uncertainty of the estimated variance.
     overlapping : bool
         True if folds share training data, which limits the power of more folds of the same data.
     difference_is_stated : bool
@@ -421,12 +420,7 @@ class ComparisonPlan:
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each pair of models, as the frame of :func:`plan_sample_sizes`.
-
-        Columns model_a, model_b, design, observed, difference, std_error, alpha, power, assurance, power_now,
-        detectable, limit_power, run_share, n_folds_now, n_folds, n_folds_assured, case_factor,
-        case_factor_assured, positive_factor, negative_factor.
-        """
+        """Return one row for each pair of models, as the frame of :func:`plan_sample_sizes`."""
         return self._table.copy()
 
     @property

@@ -140,7 +140,7 @@ def plot_critical_difference(
     """Draw a critical-difference diagram: mean ranks over folds, and bars over models not found to differ.
 
     Rank 1 (best) is on the left. A bar has a dot at each model of its group; a model without a dot does not
-    belong to it. The critical difference is drawn for Nemenyi's test.
+    belong to it. The critical difference is drawn for Nemenyi's test (Demsar 2006).
 
     Parameters
     ----------
@@ -151,10 +151,6 @@ def plot_critical_difference(
         conclusions, or else Nemenyi's.
     legend : bool, default True
         Whether the critical difference of Nemenyi's test is drawn above the axis.
-
-    References
-    ----------
-    Demsar (2006), Statistical comparisons of classifiers over multiple data sets.
     """
     comparison = _compare_ranks(result, test)
     rank = dict(zip(comparison.ranks["model"], comparison.ranks["mean_rank"], strict=True))

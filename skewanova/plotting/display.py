@@ -112,7 +112,7 @@ class AUPRECDisplay:
         curve_kwargs: Mapping[str, Any] | None = None,
         plot_chance_level: bool = False,
     ) -> Self:
-        """Draw the display.
+        """Draw the display and return it.
 
         Parameters
         ----------
@@ -126,11 +126,6 @@ class AUPRECDisplay:
             Options of matplotlib's `plot` for the lines.
         plot_chance_level : bool, default False
             Whether to draw the line of a random ranking.
-
-        Returns
-        -------
-        AUPRECDisplay
-            The display itself.
 
         Raises
         ------
@@ -193,23 +188,14 @@ class AUPRECDisplay:
         curve_kwargs: Mapping[str, Any] | None = None,
         plot_chance_level: bool = False,
     ) -> Self:
-        """Draw the display from labels and scores.
+        """Draw the display from labels and scores, and return it.
 
         Parameters
         ----------
         y_true, y_score, pos_label, sample_weight
             As for :func:`roc_curve`.
-        priors, area_estimator
-            As for the display.
-        prior, ax, curve_kwargs, plot_chance_level
-            As for `plot`.
-        name : str, optional
-            Name in the legend.
-
-        Returns
-        -------
-        AUPRECDisplay
-            The display, drawn.
+        priors, area_estimator, name, prior, ax, curve_kwargs, plot_chance_level
+            As for the display and `plot`.
         """
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         display = cls(curve, priors=priors, area_estimator=area_estimator, name=name)
@@ -227,7 +213,7 @@ class AUPRECDisplay:
         name: str | None = None,
         **options: Any,
     ) -> Self:
-        """Draw the display from a fitted scikit-learn classifier and cases that it was not trained on.
+        """Draw and return the display, from a fitted scikit-learn classifier and cases it was not trained on.
 
         Parameters
         ----------
@@ -239,11 +225,6 @@ class AUPRECDisplay:
             Name in the legend; by default the estimator's class.
         **options
             As for `from_predictions`.
-
-        Returns
-        -------
-        AUPRECDisplay
-            The display, drawn.
         """
         check_response_method(response_method, None)
         positive = check_labels(y, pos_label=pos_label, name="y")
@@ -267,29 +248,18 @@ class AUPRECDisplay:
         name: str | None = None,
         **options: Any,
     ) -> Self:
-        """Draw a line for each fold from the result of scikit-learn's `cross_validate`.
+        """Draw a line for each fold from the result of scikit-learn's `cross_validate`; return the display.
 
         Parameters
         ----------
-        cv_results : mapping
-            Result of ``cross_validate(..., return_estimator=True, return_indices=True)``.
-        X, y
-            Features and labels passed to `cross_validate`.
-        response_method, pos_label
-            As for :func:`scores_from_estimators`.
+        cv_results, X, y, response_method, pos_label
+            As for :func:`scores_from_cv_results`, but `cv_results` is of one model.
         sample_weight : array_like, optional
             Weights of the held-out cases.
-        priors, area_estimator
-            As for the display.
         name : str, optional
             Name in the legend; by default the estimators' class.
-        **options
-            As for `plot`.
-
-        Returns
-        -------
-        AUPRECDisplay
-            The display, drawn.
+        priors, area_estimator, **options
+            As for the display and `plot`.
         """
         check_response_method(response_method, None)
         features, labels = to_rows(X), np.asarray(y)

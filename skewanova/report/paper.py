@@ -82,23 +82,11 @@ class Paper:
     figure: str = field(repr=False)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        r"""Write a folder that compiles as it stands.
+        r"""Write a folder that compiles as it stands, and return its path.
 
-        Parameters
-        ----------
-        directory : path
-            Folder to write: a new one, an empty one or an earlier output, which is replaced.
-
-        Returns
-        -------
-        Path
-            The folder, with ``paper.tex``, which reads ``methods.tex``, ``results.tex``, ``table.tex``,
-            ``figure.pdf`` and ``references.bib``.
-
-        Raises
-        ------
-        ValueError
-            If the folder has files of the user.
+        The folder is a new one, an empty one or an earlier output, which is replaced; raise ValueError if it
+        has files of the user. Its ``paper.tex`` reads ``methods.tex``, ``results.tex``, ``table.tex``,
+        ``figure.pdf`` and ``references.bib``.
         """
         from skewanova.report.figures import FIGURES, render_figures, restrict_to_drawn  # imports matplotlib
 

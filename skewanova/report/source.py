@@ -131,7 +131,7 @@ class Result(FrameResult):
         """Write the report, all tables, and figures in these formats to a folder; return its path."""
 
     def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None) -> Path:
-        """Write an HTML report, all frames, tables and, if asked for, figures to a folder.
+        """Write an HTML report, all frames, tables and, if wanted, figures to a folder; return its path.
 
         ``README.txt`` has a line on each file. Frames are CSV files, and those of curves are Parquet. If
         writing fails, the folder stays as it was. Data sets and classes have numbered subfolders, which
@@ -143,11 +143,6 @@ class Result(FrameResult):
             Folder to write: a new one, an empty one or an earlier output, which is replaced.
         figures : str or sequence of str, optional
             Formats of the figures for a paper: svg, png and pdf, as in ``"svg,pdf"``. The report has its own.
-
-        Returns
-        -------
-        Path
-            The folder.
 
         Raises
         ------
