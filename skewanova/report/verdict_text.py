@@ -524,7 +524,7 @@ def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     fewest = float(facts.evaluation.iauprec["n_positive"].min())
     if fewest < MIN_POSITIVES_PER_FOLD:
         count = writer.add_count(fewest, "n_positive", "iauprec")
-        yield f"A fold has only {count} positives: use larger folds."
+        yield f"A fold has only {count} positives: use folds of {MIN_POSITIVES_PER_FOLD} or more."
 
 
 def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
@@ -579,7 +579,8 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
         return "Each model was trained once, so retraining is not covered."
     if design.n_folds < MIN_FOLDS:
         folds = "runs" if design.has_runs else "folds"
-        return f"Only {writer.add_count(design.n_folds, 'n_folds', 'design')} {folds}: add some."
+        count = writer.add_count(design.n_folds, "n_folds", "design")
+        return f"Only {count} {folds}: use {MIN_FOLDS} or more."
     if design.overlapping and not design.n_halvings:
         return _write_shared_training(design, writer)
     if design.kind == "independent" and design.reason == "as stated":
@@ -621,7 +622,8 @@ def write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
     """Return the sentence that few data sets are too few, or that they are taken as a sample."""
     if n_datasets > MIN_FOLDS:
         return "The data sets are taken as a sample of those to come."
-    return f"Only {writer.add_count(n_datasets, 'dataset', 'iauprec')} data sets: add some."
+    count = writer.add_count(n_datasets, "dataset", "iauprec")
+    return f"Only {count} data sets: use {MIN_FOLDS + 1} or more."
 
 
 def write_values_verdict(result: Any) -> Verdict:

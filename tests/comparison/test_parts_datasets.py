@@ -252,7 +252,7 @@ def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
     verdict, pairs = result.verdict, primary(result)
     behind = {r.model_b if r.estimate >= 0 else r.model_a for r in pairs[pairs["reject"]].itertuples()}
     assert set(verdict.models) == set(result.ranking["model"]) - behind
-    assert verdict.weakest_point == "Only 3 data sets: add some."
+    assert verdict.weakest_point == "Only 3 data sets: use 6 or more."
     assert re.search(
         r"^(Nowhere from prior|Only prior|The highest mean over data sets changes from)",
         verdict.where_it_changes,

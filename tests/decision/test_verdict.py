@@ -536,3 +536,10 @@ def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, pri
         assert verdict.weakest_point.endswith(
             remedy if n_positive >= 50 else "Only 30 positives; 50 are needed."
         )
+
+
+def test_few_folds_and_runs_say_how_many_are_needed():
+    for kind, word in (("kfold", "folds"), ("runs", "runs")):
+        lines = [write_sampling_weakness(FoldDesign(kind, n_folds=n), LineWriter({})) for n in (4, 5)]
+        assert lines[0] == f"Only 4 {word}: use 5 or more."
+        assert "Only" not in lines[1]
