@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from skewanova.base.checks import (
     Floats,
@@ -474,8 +474,8 @@ def logit_interval(
     theta, share = np.asarray(area, dtype=np.float64), 1 / (np.asarray(size) + 1)
     centre = (1 - share) * theta + share / 2
     variance = ((1 - share) * std_error) ** 2 + share**2 * (centre**2 + (1 - centre) ** 2) / 2
-    margin = -special.stdtrit(df, (1 - level) / 2) * np.sqrt(variance) / (centre * (1 - centre))
-    low, high = (special.expit(special.logit(centre) + side * margin) for side in (-1, 1))
+    margin = -scipy.special.stdtrit(df, (1 - level) / 2) * np.sqrt(variance) / (centre * (1 - centre))
+    low, high = (scipy.special.expit(scipy.special.logit(centre) + side * margin) for side in (-1, 1))
     return np.minimum(low, theta), np.maximum(high, theta)
 
 
@@ -501,7 +501,7 @@ def fold_mean_interval(
         df, std_error = np.asarray(len(halves)), np.sqrt(deviation**2 / folds + (halves**2).mean(axis=0))
     if size is not None:
         return MeanInterval(std_error, *logit_interval(mean, std_error, df=df, level=level, size=size))
-    margin = special.stdtrit(df, (1 + level) / 2) * std_error
+    margin = scipy.special.stdtrit(df, (1 + level) / 2) * std_error
     return MeanInterval(std_error, np.asarray(mean - margin), np.asarray(mean + margin))
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats, check_subset
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
@@ -310,7 +310,7 @@ class ScoreTable(_ScoreSummaries):
             examples += [(name, fold) for name in names[odd[:MAX_EXAMPLES]]]
         stops = np.cumsum([0, *map(len, members)])
         content = np.ones(stops[-1], dtype=np.int64), np.concatenate(members), stops
-        member = sparse.csr_array(content, shape=(len(members), len(names)))
+        member = scipy.sparse.csr_array(content, shape=(len(members), len(names)))
         return CaseSummary(
             shared=(member @ member.T).toarray(),
             n_cases=len(names),

@@ -308,12 +308,14 @@ def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
             "fold": to_categorical(columns["fold"], "fold", where, numeric=True),
             "y_true": check_label_column(columns["y_true"], pos_label, where),
             "y_score": validate_scores(columns["y_score"], "y_score", where),
+            **{
+                column: to_categorical(columns[column], column, where, numeric=True)
+                for column in ("case", "cluster")
+                if column in columns
+            },
         },
         copy=False,
     )
-    for column in ("case", "cluster"):
-        if column in columns:
-            frame[column] = to_categorical(columns[column], column, where, numeric=True)
     if "weight" in columns:
         frame["weight"] = check_weight_column(columns["weight"], where)
         check_any_weight(frame["weight"].max())

@@ -112,6 +112,16 @@ print(*({{"matplotlib", "seaborn"}} & {{*sys.modules}}))
     assert run(code) == "\n\n"
 
 
+def test_areas_of_a_table_load_no_part_of_scipy():
+    code = """
+import sys, pandas, skewanova
+frame = pandas.DataFrame({"model": "A", "fold": 1, "case": [1, 2], "y_true": [0, 1], "y_score": [0.2, 0.4]})
+skewanova.evaluate(skewanova.read_scores(frame))
+print(*(name for name in ("special", "sparse", "stats") if f"scipy.{name}" in sys.modules))
+"""
+    assert run(code) == "\n"
+
+
 def test_help_of_the_commands_loads_neither_frames_nor_models_nor_plots():
     code = f"""
 import sys
