@@ -195,7 +195,9 @@ def estimate_prior_from_tables(
     Returns
     -------
     PriorEstimates
-        An estimate by each model and, if there are several, a pooled estimate.
+        An estimate by each model and, if there are several, a pooled estimate. As models share their cases,
+        it weights them by their covariance, from a paired bootstrap of the cases, which also tests that they
+        agree.
 
     Raises
     ------
@@ -208,11 +210,6 @@ def estimate_prior_from_tables(
     SkewanovaWarning
         As for :func:`~skewanova.estimate_prior`, by model; if a model is missing in a table, or the models
         do not agree.
-
-    Notes
-    -----
-    Several models share their cases. Their estimates are therefore pooled by their covariance, from a paired
-    bootstrap of the cases, which also tests that they agree.
 
     Examples
     --------

@@ -212,19 +212,16 @@ def check_reported_areas(
     Returns
     -------
     FeasibilityReport
-        The result, the smallest missing recall, and the range of each area given the others.
+        The result, the smallest missing recall, and the range of each area given the others. The result is
+        sharp for means over any number of folds, up to about 1e-4; similar folds would be more restricted.
+        Scores are assumed to be distinct. If many cases of both classes tie, a sum can miss recall too; a
+        trapezoid misses half the recall of a tie (``max_loss_ratio(..., ties=True)``).
 
     Raises
     ------
     ValueError, TypeError
         If there is no area, a prior or an area is out of range, the estimator is unknown, or `auprec` is not
         a mapping (TypeError).
-
-    Notes
-    -----
-    The result is sharp for means over any number of folds, up to about 1e-4; similar folds would be more
-    restricted. Scores are assumed to be distinct. If many cases of both classes tie, a sum can miss recall
-    too; a trapezoid misses half the recall of a tie (``max_loss_ratio(..., ties=True)``).
 
     Examples
     --------

@@ -393,14 +393,11 @@ def auprec_bands(
     -------
     DataFrame
         One row for each model and prior: model, prior, auprec, conf_low and conf_high, clipped to [0, 1];
-        limits are nan if the covariance is unknown.
-
-    Notes
-    -----
-    On one test set, the bands are symmetric on the logit scale, with Satterthwaite's degrees of freedom.
-    Otherwise they are symmetric about the mean. Several runs on one test set have the degrees of freedom of
-    :func:`~skewanova.inference.compare_runs`. On hold-outs of one data set, the coverage was .92 in 200
-    simulated tables (half splits .93; halvings of unstable learners .905; standard errors .02).
+        limits are nan if the covariance is unknown. On one test set, the bands are symmetric on the logit
+        scale, with Satterthwaite's degrees of freedom. Otherwise they are symmetric about the mean. Several
+        runs on one test set have the degrees of freedom of :func:`~skewanova.inference.compare_runs`. On
+        hold-outs of one data set, the coverage was .92 in 200 simulated tables (half splits .93; halvings of
+        unstable learners .905; standard errors .02).
 
     Examples
     --------

@@ -122,11 +122,7 @@ def rank_models(
 def ranking_frame(
     evaluation: Evaluation, decisions: pd.DataFrame, *, letters: Mapping[str, str] | None, alpha: float
 ) -> pd.DataFrame:
-    """Return the frame of :func:`rank_models`, given that of :func:`decision_table`.
-
-    One row for each model by descending mean IAUPREC: rank, rank_low (1), rank_high (the last), model,
-    iauprec, std, conf_low, conf_high, group (its letters), auc, rarest_prior and four columns of `decisions`.
-    """
+    """Return the frame of :func:`rank_models`, one row a model by falling mean IAUPREC, from `decisions`."""
     measures = evaluation.reorder_models(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))

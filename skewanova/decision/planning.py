@@ -394,8 +394,8 @@ class ComparisonPlan:
 
     Attributes
     ----------
-    design : str
-        Description of the design.
+    design, units : str
+        Description of the design; sampling units, cases or clusters.
     power, alpha, assurance : float
         Planned power, the level of the test of each pair, and the probability that the assured sizes have
         the power, given the uncertainty of the estimated variance.
@@ -403,8 +403,6 @@ class ComparisonPlan:
         True if folds share training data, which limits the power of more folds of the same data.
     difference_is_stated : bool
         True if the difference was stated rather than observed.
-    units : str
-        Sampling units, cases or clusters.
     warnings : tuple of str
         Warnings about the plan.
     """

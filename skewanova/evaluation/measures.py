@@ -58,10 +58,8 @@ class Evaluation(FrameResult):
         Reasons to read the numbers with care.
     scores : ScoreTable, optional
         The scores behind the areas.
-    stated_design : FoldDesign
-        Design of the folds as stated; see :attr:`design`.
-    cache : dict
-        Matched cases of the scores, shared by all copies of an evaluation.
+    stated_design, cache : FoldDesign, dict
+        Design of the folds as stated (see :attr:`design`); matched cases of the scores, shared by all copies.
     """
 
     auprec: pd.DataFrame

@@ -40,10 +40,8 @@ class TestInfo:
     ----------
     name, methods, note : str
         Title in tables, sentences and plots; description for a paper; note on interpretation.
-    group : str
-        Group of designs for which the test has its nominal level.
-    statistic : str
-        Symbol of the test statistic.
+    group, statistic : str
+        Group of designs for which the test has its nominal level; symbol of the test statistic.
     published : bool
         Whether the test is from the paper.
     posthoc_test : str

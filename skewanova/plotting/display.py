@@ -62,10 +62,8 @@ class AUPRECDisplay:
         AUPREC of each curve at each prior.
     ax_, figure_ : Axes, Figure
         Axes and figure of the drawing.
-    line_ : Line2D or list of Line2D
-        The line, or one for each fold.
-    chance_level_ : Line2D or None
-        Line of a random ranking, if drawn.
+    line_, chance_level_ : Line2D or list of Line2D; Line2D or None
+        The line, or one for each fold; the line of a random ranking, if drawn.
 
     Examples
     --------

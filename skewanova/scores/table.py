@@ -489,14 +489,12 @@ class StreamedScores(_ScoreSummaries):
         Number of negatives and positives.
     packed : dict
         The curve of every (model, fold), models first.
-    cases : CaseSummary or None
-        Summary of the cases, if rows name them.
+    cases, sampling : CaseSummary, SamplingSummary or None
+        Summaries of the cases, if rows name them, and of clusters and weights, if there are any.
     source : Path or None
         The file or folder that was read; None for a frame.
     parts : CasePartitions or None
         Cases of a test set on the workers, if all models and runs have the same cases.
-    sampling : SamplingSummary or None
-        Summary of clusters and weights, if there are any.
     """
 
     models: tuple[str, ...]
