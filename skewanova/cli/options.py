@@ -244,7 +244,8 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.simplefilter("ignore", SkewanovaWarning)
                 for folder in ("out", "paper"):  # refused before the work begins
                     if options.get(folder) is not None:
-                        check_folder(options[folder], inputs=[options.get("scores")])
+                        inputs = [options.get(name) for name in ("scores", "directory")]
+                        check_folder(options[folder], inputs=inputs)
                 folder = "out"
                 command(*args, **options)
         except (InputError, InputTypeError) as error:

@@ -168,7 +168,7 @@ def load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any
             ranking = read_result_csv(path / "tables" / "ranking.csv")
             settings = json.loads((path / PROVENANCE).read_text(encoding="utf-8"))["settings"]
         else:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8-sig"))
             ranking, settings = pd.DataFrame(content["ranking"]), content.get("settings", {})
         if not isinstance(settings, Mapping):
             raise ValueError("settings have names")

@@ -25,6 +25,7 @@ from skewanova.scores.columns import RawTable
 from skewanova.scores.halvings import build_scores
 from skewanova.scores.reading import load_rows
 from skewanova.scores.table import ScoreTable
+from skewanova.scores.validation import validate_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,7 @@ def read_multiclass(
     raw = load_rows(source, columns, classes=classes)
     names = _check_class_names(raw.frame["y_true"].dropna().to_numpy(), classes)
     rest = replace(raw, frame=raw.frame.drop(columns=names))
-    return _build_tables(rest, {name: raw.frame[name] for name in names})
+    return _build_tables(rest, {name: validate_scores(raw.frame[name], name, raw.where) for name in names})
 
 
 def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:

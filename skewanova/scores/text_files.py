@@ -161,7 +161,8 @@ def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield line, fields
                 line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path.name!r} cannot be read from line {line} on: {error}") from error
+        what = f"{path.name!r} cannot be read from line {line} on"
+        raise InputError(f"{what}: {error}; check the quotes there") from error
 
 
 def _find_line(path: Path, row: int) -> str:

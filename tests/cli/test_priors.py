@@ -142,6 +142,13 @@ def report(files):
     return files
 
 
+def test_monitor_never_replaces_the_comparison(report):
+    message = "--out must not be the input or hold it, but 'report' holds 'report'; choose another folder"
+    for folder in ("report", "./report/", str(report / "report")):
+        assert_refused(["monitor", "report", "field.csv", "--out", folder], message, report)
+    assert (report / "report" / "report.html").exists()
+
+
 def test_monitor_says_by_batch_whether_the_choice_holds(report):
     done = run("monitor", "report", "field.csv", "--batch-column", "week", "--out", "watch")
     assert (done.exit_code, done.stderr) == (0, "")

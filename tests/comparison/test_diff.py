@@ -90,7 +90,7 @@ def test_folders_and_json_say_the_same(old, tmp_path):
     paths = [write_folder(result, tmp_path / name) for result, name in ((old, "old"), (new, "new"))]
     pd.testing.assert_frame_equal(changes(*paths).table, wanted.table)
     content = {"settings": new.settings, "ranking": new.ranking.to_dict("records")}
-    (tmp_path / "new.json").write_text(json.dumps(content, default=str), encoding="utf-8")
+    (tmp_path / "new.json").write_text(json.dumps(content, default=str), encoding="utf-8-sig")  # of Windows
     assert changes(paths[0], tmp_path / "new.json").sentences == wanted.sentences
 
 

@@ -426,6 +426,7 @@ def test_models_that_rank_perfectly_or_worse_than_chance_are_named():
     assert advice.startswith(
         "worse than chance: " + ", ".join(f"{m!r} (AUC {v:.3f})" for m, v in means.items())
     )
+    assert "negate them or, of two classes, name the other (pos_label of" in advice  # of several: no option
 
 
 def test_many_models_are_named_up_to_a_number():
