@@ -418,7 +418,7 @@ class ComparisonPlan:
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each pair of models, as the frame of :func:`plan_sample_sizes`."""
+        """Return one row for each pair, the frame of :func:`~skewanova.decision.plan_sample_sizes`."""
         return self._table.copy()
 
     @property
@@ -481,13 +481,13 @@ def plan_comparison(
     Returns
     -------
     ComparisonPlan
-        Its frame is that of :func:`plan_sample_sizes`. ``power_now`` is the power of a new sample of the
-        present size, and ``limit_power`` that of infinitely many folds of the same data. ``n_folds`` is the
-        smallest number of folds with the planned power, and ``case_factor`` the factor of the present cases
-        (or clusters). ``n_folds_assured`` and ``case_factor_assured`` have the power with the probability
-        `assurance`. ``positive_factor`` and ``negative_factor`` are for more cases of one class (one test set
-        only). ``run_share`` is the share of the variance due to runs on one test set. Sizes are infinite if
-        none is enough, and nan if they do not apply.
+        Its frame is that of :func:`~skewanova.decision.plan_sample_sizes`. ``power_now`` is the power of a
+        new sample of the present size, and ``limit_power`` that of infinitely many folds of the same data.
+        ``n_folds`` is the smallest number of folds with the planned power, and ``case_factor`` the factor of
+        the present cases (or clusters). ``n_folds_assured`` and ``case_factor_assured`` have the power with
+        the probability `assurance`. ``positive_factor`` and ``negative_factor`` are for more cases of one
+        class (one test set only). ``run_share`` is the share of the variance due to runs on one test set.
+        Sizes are infinite if none is enough, and nan if they do not apply.
 
     Raises
     ------
