@@ -297,7 +297,7 @@ EQUIVALENCE_COLUMNS = [
 
 def resolve_design(design: str | FoldDesign, table: ValueTable) -> tuple[FoldDesign, str]:
     """Return the design of the values, and their unit (fold, run or data set); raise if it is not known."""
-    name = design if isinstance(design, str) else design.kind
+    name = design if isinstance(design, str) else as_design(design).kind
     if table.has_datasets and name == "auto":
         name = "datasets"
     n_folds = len(table.folds)

@@ -152,10 +152,11 @@ class ColumnMap:
             roles = " and ".join(role for role, name in self.names.items() if name == repeated[0])
             use = f" (for {roles})" * bool(roles)
             raise InputError(f"the column {repeated[0]!r} is used twice{use}; use each column once")
-        missing = [column for column in required if column not in available]
+        separator = re.search(r"[;\t|]", str(available[0])) if len(available) == 1 else None
+        needed = required or ["model"] * bool(separator)
+        missing = [column for column in needed if column not in available]
         if missing:
             n_others = len(available) - MAX_NAMES
-            separator = re.search(r"[;\t|]", str(available[0])) if len(available) == 1 else None
             hint = self._hint(missing) if separator is None else SEPARATOR_HINT.format(separator.group())
             raise InputError(
                 f"{source} must have the column{'s' if len(missing) > 1 else ''} "

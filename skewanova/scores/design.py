@@ -410,11 +410,13 @@ def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CAS
             * bool(remedy)
         )
     fraction = max(ASSUMED_TEST_FRACTION, 1 / n_folds)
-    unknown = "how the folds were made" if stated.kind == "auto" else "how large the folds are"
+    unstated = "how the folds were made", "kfold"
+    unknown, example = unstated if stated.kind == "auto" else ("how large the folds are", kind)
     note = (
         f"cannot tell {unknown}, so repeated hold-out of one data set with {fraction:.0%} test cases is "
         f"assumed; {remedy}state the design, as in "
-        "design=skewanova.FoldDesign('kfold', test_fraction=0.1), or --design kfold --test-fraction 0.1"
+        f"design=skewanova.FoldDesign({example!r}, test_fraction=0.1), or --design {example} "
+        "--test-fraction 0.1"
     )
     return FoldDesign(kind, fraction, n_folds=n_folds, reason="assumed", warnings=(note,))
 

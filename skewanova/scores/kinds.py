@@ -13,8 +13,8 @@ DESIGNS = (
 VALUES_DESIGNS = {
     "independent": "every fold has training and test data of its own",
     "kfold": "one cross-validation",
-    "repeated_kfold": "several cross-validations of the same data",
-    "repeated_holdout": "random splits of the same data",
+    "repeated_kfold": "several cross-validations of the same data, with test_fraction (--test-fraction)",
+    "repeated_holdout": "random splits of the same data, with test_fraction (--test-fraction)",
     "runs": "trainings with other seeds, all tested on one test set",
     "datasets": "every row is another data set",
 }

@@ -18,7 +18,7 @@ from skewanova.base.text import escape_text
 from skewanova.scores.columns import DATASET_COLUMN, ColumnMap, RawTable
 from skewanova.scores.sources import load_table
 from skewanova.scores.table import hash_path
-from skewanova.scores.validation import to_categorical, validate_scores
+from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
 
 #: Columns that say whose a value is; all others hold values.
 KEY_COLUMNS = ("model", "fold", "run", DATASET_COLUMN)
@@ -117,6 +117,7 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
         columns, name = _read_results(source, measure)
         return _make_value_table(RawTable(pd.DataFrame(columns)), None, name)
     raw = load_table(source, ColumnMap([], None, KEY_COLUMNS))
+    check_any_row(len(raw.frame), "table")
     if "model" in raw.frame:
         return _make_value_table(raw, _find_value_column(raw.frame, measure), measure)
     return _make_value_table(raw, None, measure or VALUE)
@@ -129,11 +130,11 @@ def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
         return measure
     if VALUE in others or (measure is None and len(others) == 1):
         return VALUE if VALUE in others else others[0]
-    names = ", ".join(map(repr, others)) or "none"
-    problem = f"has no column {measure!r}" if measure else "has no column 'value'"
-    raise InputError(
-        f"the table {problem} but {names}; name the column of values by measure=NAME (--measure NAME)"
-    )
+    problem = f"the table has no column {measure or VALUE!r}"
+    if not others:
+        raise InputError(f"{problem}; add it")
+    names = ", ".join(map(repr, others))
+    raise InputError(f"{problem}, but {names}; name the column of values by measure=NAME (--measure NAME)")
 
 
 # --- results of scikit-learn --------------------------------------------------------------------------------
@@ -272,10 +273,14 @@ def _name_folds(long: pd.DataFrame, measure: str, source: Path | None) -> ValueT
         raise InputError(
             f"model {row['model']!r} has two values in fold {row['fold']!r}; number repetitions in a column "
             "run, and name data sets in a column dataset"
+            + ", or models in a column model"
+            * (row["model"] == VALUE)
         )
     _check_complete(rows)
     run_size = long["fold"].nunique() if {"run", "fold"} <= {*long} else 0
     has_datasets = DATASET_COLUMN in long
+    if has_datasets and long[DATASET_COLUMN].nunique() < 2:
+        raise InputError("the column dataset must name at least 2 data sets, but names 1; leave it out")
     rows = rows.assign(fold=long[DATASET_COLUMN]) if has_datasets else rows
     frame = rows.groupby(["model", "fold"], sort=False)[VALUE].mean().reset_index()
     return ValueTable(frame, escape_text(measure), has_datasets, run_size, source)

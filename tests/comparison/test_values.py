@@ -134,10 +134,16 @@ def test_a_design_that_values_do_not_show_must_be_stated():
     ("test_set", "but got 'test_set'"),
     ("loocv", "but got 'loocv'"),
     ("repeated_kfold", "test_fraction=0.1"),
+    (5, "`design` must be a name such as 'kfold' or a FoldDesign, but has type int"),
 ])  # fmt: skip
 def test_other_designs_are_refused(design, message):
-    with pytest.raises(sa.InputError, match=message):
+    with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
         sa.compare_values(wide(), design=design)
+
+
+def test_hold_outs_of_unknown_size_are_to_be_stated_as_such():
+    with pytest.warns(sa.SkewanovaWarning, match=r"FoldDesign\('repeated_holdout', test_fraction=0\.1"):
+        sa.compare_values(wide(), design="repeated_holdout")
 
 
 def test_numbered_runs_show_a_repeated_cross_validation():

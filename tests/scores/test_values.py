@@ -131,7 +131,12 @@ def test_selected_models():
     (LONG.iloc[:-1], "model 'B' has no value in fold '3'"),
     (pd.concat([LONG, LONG]), "model 'A' has two values in fold '1'"),
     (LONG.drop(columns="fold"), "must have a column fold"),
-    (LONG.rename(columns={"value": "f1"}).assign(f2=1.0), "no column 'value' but 'f1', 'f2'; name"),
+    (LONG.rename(columns={"value": "f1"}).assign(f2=1.0), "no column 'value', but 'f1', 'f2'; name"),
+    (LONG.drop(columns="value"), "no column 'value'; add it$"),
+    (LONG.iloc[:0], "^the table must hold at least one row"),
+    (LONG.assign(dataset="x"), "must name at least 2 data sets, but names 1; leave it out$"),
+    (LONG.drop(columns="model"), "'value' has two values .* a column dataset, or models in a column model$"),
+    (pd.DataFrame({"model;fold;value": ["A;1;0.5"]}), "separated by ';': separate them by commas$"),
     ({"A": [1, 2], "B": [1]}, r"numbers of values are \[1, 2\]"),
     (5, "must be a path or a pandas"),
 ])  # fmt: skip
@@ -141,5 +146,5 @@ def test_mistakes_are_named(values, message):
 
 
 def test_a_measure_that_is_not_there():
-    with pytest.raises(sa.InputError, match="no column 'f1' but 'a', 'b'; name the column"):
+    with pytest.raises(sa.InputError, match="no column 'f1', but 'a', 'b'; name the column"):
         read_values(LONG.rename(columns={"value": "a"}).assign(b=1.0), measure="f1")
