@@ -120,10 +120,20 @@ STUDIES = {
         "How often samples of a planned size tell two models apart.",
         unit="Pilots of each design.",
     ),
+    "values": _Simulation(
+        "values",
+        "values_study",
+        "How often compare_values finds a difference between equal models, by measure and design.",
+        unit="Data sets, or samples of them, of each learner and design.",
+    ),
     "p-best": _Simulation(
         "decisions", "p_best_study", "How often a model is the best, against its probability of being best."
     ),
 }
+
+
+#: Files of studies whose scenarios can be chosen.
+CHOSEN = {"calibration", "halvings", "learners", "priors", "rivals", "values"}
 
 
 @click.group()
@@ -136,7 +146,7 @@ def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
     by = click.Choice(["size", "prior"])
     count, seed = click.IntRange(min=1), click.IntRange(min=0)
     return [
-        *([chosen] if simulation.file in {"calibration", "halvings", "learners", "priors", "rivals"} else []),
+        *([chosen] if simulation.file in CHOSEN else []),
         *(
             [click.option("--by", type=by, default="size", help="What varies.")]
             if simulation.by_prior

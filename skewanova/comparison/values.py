@@ -244,7 +244,7 @@ def compare_values(
     models = [names[i] for i in argsort_descending(gains.mean(axis=0))]
     frame = pd.concat([frame[frame["model"] == model] for model in models], ignore_index=True)
     gains, _ = build_fold_table(frame)
-    primary, notes = _choose_primary(unit, options, gains.shape)
+    primary, notes = choose_primary_tests(unit, options, gains.shape)
     tests = FoldTests(frame, models, stated, options, primary)
     report_stage("tests of all models")
     omnibus = tests.test_models()
@@ -327,7 +327,7 @@ def _describe_design(design: FoldDesign, unit: str) -> str:
     return design.describe() if unit == "fold" else f"{design.n_folds} {unit}s, {design.reason}"
 
 
-def _choose_primary(
+def choose_primary_tests(
     unit: str, options: Options, shape: tuple[int, ...]
 ) -> tuple[tuple[str, str] | None, list[str]]:
     """Return the primary tests of all models and pairs of data sets (None: by the design), and notes."""
