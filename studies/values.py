@@ -154,7 +154,7 @@ def _compare(
 
 
 def default_p_values(gains: Floats, design: str | FoldDesign) -> tuple[float, float]:
-    """Return the primary p-values of `compare_values` for gains (n_folds, n_models), without its other outputs."""
+    """Return the primary p-values of `compare_values` for gains (n_folds, n_models), and nothing else."""
     columns = {str(k): column for k, column in enumerate(gains.T)}
     stated, unit = resolve_design(design, read_values(columns))
     options = Options(0.05, "auto", None, None, 0.0, 0)
