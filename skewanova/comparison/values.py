@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 from skewanova.base.checks import Floats, InputError, Seed, warn_each
-from skewanova.base.rounding import argsort_descending, is_maximum
+from skewanova.base.rounding import argsort_descending, is_maximum, snap_ties
 from skewanova.base.text import format_section, report_stage, shorten_names, wrap_lines
 from skewanova.comparison.analysis import FoldTests, Options, choose_datasets_test, group_models
 from skewanova.comparison.result import PublishedResult
@@ -59,8 +60,8 @@ class ValuesComparison(PublishedResult):
         The model to use, how sure that is, in how many folds it has the best value, and the weakest point.
     ranking : DataFrame
         One row for each model: rank, rank_low, rank_high, model, mean, std (over folds), conf_low, conf_high,
-        group (models that share a letter were not found to differ), p_best and n_best (in how many folds no
-        value is better).
+        group (models that share a letter were not found to differ), p_best (nan for data sets), mean_rank and
+        n_best (in how many folds no value is better). Data sets rank models by mean rank, others by mean.
     pairs, tests : DataFrame
         As for :class:`~skewanova.Comparison`. A difference is positive where `model_a` is better, also for
         losses.
@@ -241,7 +242,7 @@ def compare_values(
     frame = table.values.rename(columns={"value": "iauprec"})
     frame["iauprec"] *= sign
     gains, names = build_fold_table(frame)
-    models = [names[i] for i in argsort_descending(gains.mean(axis=0))]
+    models = [names[i] for i in _order_models(gains, unit)]
     frame = pd.concat([frame[frame["model"] == model] for model in models], ignore_index=True)
     gains, _ = build_fold_table(frame)
     primary, notes = choose_primary_tests(unit, options, gains.shape)
@@ -256,7 +257,7 @@ def compare_values(
         "values": table.values.rename(columns={"fold": unit.replace(" ", "")}),
         "tests": pd.concat([test.to_frame() for test in omnibus], ignore_index=True),
         "pairs": pairs,
-        "ranking": _rank(gains, models, pairs, design=stated, options=options, sign=sign),
+        "ranking": _rank(gains, models, pairs, design=stated, unit=unit, options=options, sign=sign),
         "equivalence": pd.DataFrame(columns=EQUIVALENCE_COLUMNS),
         **described,
         "assumptions": assumptions(frame, alpha=alpha),
@@ -340,12 +341,26 @@ def choose_primary_tests(
     return ("friedman", method), notes
 
 
+def _mean_ranks(gains: Floats) -> Floats:
+    """Return the mean rank over folds (n_models,), 1 for the best."""
+    return np.asarray(rankdata(snap_ties(-gains), axis=1).mean(axis=0))
+
+
+def _order_models(gains: Floats, unit: str) -> list[int]:
+    """Return the indices of the models, best first: by the mean, or over data sets by the mean rank."""
+    order = argsort_descending(gains.mean(axis=0))
+    if unit == "data set":
+        order = [order[i] for i in argsort_descending(-_mean_ranks(gains[:, order]))]
+    return order
+
+
 def _rank(
     gains: Floats,
     models: Sequence[str],
     pairs: pd.DataFrame,
     *,
     design: FoldDesign,
+    unit: str,
     options: Options,
     sign: float,
 ) -> pd.DataFrame:
@@ -355,6 +370,9 @@ def _rank(
     limits = np.sort([sign * interval.low, sign * interval.high], axis=0)
     covariance = fold_statistics.covariance_of_means(gains, design.ratio)
     letters = group_models(models, pairs, options.control)
+    p_best = np.full(len(models), np.nan)
+    if unit != "data set":  # whose values need be neither normal nor comparable
+        p_best = probability_best(mean, covariance, df=n_folds - 1.0, rng=options.rng)
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(models) + 1),
@@ -366,7 +384,8 @@ def _rank(
             "conf_low": limits[0],
             "conf_high": limits[1],
             "group": [letters.get(model, "") for model in models],
-            "p_best": probability_best(mean, covariance, df=n_folds - 1.0, rng=options.rng),
+            "p_best": p_best,
+            "mean_rank": _mean_ranks(gains),
             "n_best": np.sum([is_maximum(row) for row in gains], axis=0),
         }
     )

@@ -210,6 +210,7 @@ def build_values_ranking(source: TestedResult) -> Table:
     table = VALUES_RANKING.build(
         source.ranking,
         measure=source.measure,
+        by="mean rank" if source.unit == "data set" else f"mean {source.measure}",
         units=f"{source.design.n_folds} {source.unit}s",
         unit=source.unit,
         shared=shared,
@@ -217,6 +218,7 @@ def build_values_ranking(source: TestedResult) -> Table:
         population=source.population,
         groups=write_group_note(source.ranking),
     )
+    table = drop_column(table, "P(best)" if source.unit == "data set" else "Mean rank")
     return withhold_claims(replace(table, name="ranking"), source)
 
 
@@ -507,7 +509,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
 #: Ranking by any measure, and how many folds would tell pairs apart.
 VALUES_RANKING = FrameTable(
     "values_ranking",
-    ("Model", "Mean {measure}", "{level} interval", "Group", "Rank", "P(best)", "Best in"),
+    ("Model", "Mean {measure}", "{level} interval", "Group", "Rank", "P(best)", "Mean rank", "Best in"),
     own_cells={"Mean {measure}": format_column("mean"), "Best in": lambda row: f"{row.n_best}"},
 )
 VALUES_PLANS = FrameTable(

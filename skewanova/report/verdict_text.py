@@ -667,26 +667,26 @@ def _write_values_certainty(
     """Return the line How sure: the least certain lead, p of equivalence (nan: P(best)), population."""
     if not evidence:
         return NO_TEST
-    first = next(iter_rows(result.tables["ranking"]))
-    if np.isnan(p_equal):
-        p = _format_p_best(first.p_best, "ranking", writer)
-        text = f"model-based P({writer.names[str(first.model)]} is best) {p}"
-    else:
-        text = f"p of equivalence {writer.add_number(p_equal, 'p_adjusted', 'equivalence', format_p)} (TOST)"
-    return f"{write_evidence(evidence, writer)}; {text}. For {result.population}."
+    first, text = next(iter_rows(result.tables["ranking"])), write_evidence(evidence, writer)
+    if not np.isnan(p_equal):
+        text += (
+            f"; p of equivalence {writer.add_number(p_equal, 'p_adjusted', 'equivalence', format_p)} (TOST)"
+        )
+    elif not np.isnan(first.p_best):
+        p_best = _format_p_best(first.p_best, "ranking", writer)
+        text += f"; model-based P({writer.names[str(first.model)]} is best) {p_best}"
+    return f"{text}. For {result.population}."
 
 
 def _write_best_folds(result: Any, writer: LineWriter) -> str:
     """Return the sentence on the number of folds in which the first model has the best value."""
     first, unit = next(iter_rows(result.tables["ranking"])), result.unit
     n_folds = writer.add_count(result.design.n_folds, "n_folds", "design")
+    name = writer.names[str(first.model)]
     if first.n_best == result.design.n_folds:
-        return f"Nowhere: {writer.names[str(first.model)]} has the best value in all {n_folds} {unit}s."
+        return f"Nowhere: {name} has the best value in all {n_folds} {unit}s."
     n_best = writer.add_count(first.n_best, "n_best", "ranking")
-    return (
-        f"From {unit} to {unit}: {writer.names[str(first.model)]}, best on average, is best in {n_best} of "
-        f"{n_folds}."
-    )
+    return f"From {unit} to {unit}: {name}, ranked first, is best in {n_best} of {n_folds}."
 
 
 def _write_values_weakness(result: Any, writer: LineWriter) -> str:

@@ -89,6 +89,17 @@ def test_data_sets_by_friedman_and_wilcoxon_of_scipy():
         assert row.p_value == pytest.approx(stats.wilcoxon(values[row.model_a], values[row.model_b]).pvalue)
 
 
+def test_data_sets_are_ranked_by_mean_rank():
+    values = wide(12)
+    values.loc[0, "tree"] = 9.0  # the highest mean, and best there alone
+    ranking = sa.compare_values(values, design="datasets").ranking
+    assert ranking["model"].tolist()[0] == "forest"
+    ranks = values.rank(axis=1, ascending=False).mean()
+    np.testing.assert_allclose(ranking["mean_rank"], ranks[ranking["model"]])
+    assert ranking["p_best"].isna().all()
+    assert sa.compare_values(values, design="independent").ranking["model"].tolist()[0] == "tree"
+
+
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_few_data_sets_are_compared_by_t_tests():
     result = sa.compare_values(wide(5), design="datasets")
