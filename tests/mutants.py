@@ -81,8 +81,8 @@ def _changed(source, changes):
     """The module after the next of the changes that Python can read and that changes the program."""
     while changes:
         name, occurrence = changes.pop()
-        mutated = mutate_code(source, OperatorProvider()[name](), occurrence)
         try:
+            mutated = mutate_code(source, OperatorProvider()[name](), occurrence)
             if mutated and ast.dump(ast.parse(mutated)) != ast.dump(ast.parse(source)):
                 compile(mutated, "mutant", "exec")
                 return mutated
