@@ -81,8 +81,8 @@ ADVICE = {
         "differences between models vary unequally: the uncorrected F and Tukey's tests reject too often"
     ),
     "additivity": (
-        "differences between models grow with the level of the fold: read the areas of each fold, as in "
-        "result.tables['iauprec'] (tables/iauprec.csv of --out)"
+        "differences between models grow with the level of the fold: read them fold by fold, from the table "
+        "iauprec (of compare_values: values)"
     ),
     "ceiling": (
         "the best model is close to the ceiling of 1, where differences shrink and normality fails: where "

@@ -6,7 +6,7 @@ any learner. Hold-outs share most of their training cases and cannot estimate it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -239,18 +239,20 @@ class Units:
         """Return the ascending positions of the cases that belong to the units `chosen`."""
         return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
 
-    def check_units(self, needed: int, name: str, why: str, *, remedy: Callable[[int], str]) -> None:
-        """Raise unless `needed` units hold each class; `remedy` advises for the fewest."""
+    def check_units(
+        self, needed: int, name: str, why: str, *, remedy: str, least: int = 2, other: str = ""
+    ) -> None:
+        """Raise unless `needed` units hold each class; `remedy` is for `least` and more, else `other`."""
         kinds = ((True, "positive"), (False, "negative"))
         counts = {word: len(np.unique(self.unit[self.positive == kind])) for kind, word in kinds}
         word, result = min(counts.items(), key=lambda item: item[1])
         if result == 0:
             raise InputError(f"`y` must hold both classes, but has no {word} case")
         if result < needed:
-            offered = f"{remedy(result)}, or " * (result > 1)
+            offered = remedy.format(result // 2) if result >= least else other
             raise InputError(
                 f"{name} needs at least {needed} {word} cases (or groups with one), {why}, but there are "
-                f"{result}; {offered}add such cases"
+                f"{result}; {f'{offered}, or ' * (result > 1)}add such cases"
             )
 
 
@@ -259,7 +261,7 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
     check_count(n_splits, "n_splits", minimum=2)
     fraction = check_fraction(test_fraction, "test_fraction")
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
-    why, remedy = "so that training and test have one each", "take one nearer to 0.5".format
+    why, remedy = "so that training and test have one each", "take one nearer to 0.5"
     units.check_units(needed, f"`test_fraction`={fraction:g}", why, remedy=remedy)
     cut = _shuffle_split(units.stratum, n_splits, fraction, rng)
     result = [
@@ -273,14 +275,10 @@ def check_half_folds(units: Units, n_halvings: int, inner_folds: int) -> None:
     """Raise unless the numbers of halvings and inner folds are valid, with a unit a class in every fold."""
     check_count(n_halvings, "n_halvings", minimum=MIN_HALVINGS)
     check_count(inner_folds, "inner_folds", minimum=2)
-
-    def advise(n_units: int) -> str:
-        if n_units < 2 * MIN_INNER_FOLDS:
-            return "leave out `design`"
-        return f"take design=skewanova.FoldDesign('split_half', inner_folds={n_units // 2})"
-
-    why = "one for each fold of each half"
-    units.check_units(2 * inner_folds, f"`inner_folds`={inner_folds}", why, remedy=advise)
+    remedy = "take design=skewanova.FoldDesign('split_half', inner_folds={})"
+    options: dict[str, Any] = {"least": 2 * MIN_INNER_FOLDS, "other": "leave out `design`"}
+    name, why = f"`inner_folds`={inner_folds}", "one for each fold of each half"
+    units.check_units(2 * inner_folds, name, why, remedy=remedy, **options)
 
 
 def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Generator) -> list[Split]:

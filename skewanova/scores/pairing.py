@@ -296,9 +296,8 @@ def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
     low = means[means < 0.5]
     models = _list_model_details(map(str, low.index), (f"AUC {value:.3f}" for value in low))
     advice = (
-        f"worse than chance: {models}: are these scores inverted? If higher scores mean more likely "
-        "negative, negate them or, of two classes, name the other (pos_label of skewanova.read_scores, "
-        "--positive)"
+        f"worse than chance: {models}: are these scores inverted? If so, negate them or, of two classes, "
+        "name the other (pos_label of skewanova.read_scores, --positive)"
     )
     return SanityCheck("smallest_auc", float(means.min()), advice if len(low) else "")
 

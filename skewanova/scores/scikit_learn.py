@@ -244,7 +244,7 @@ def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
     model_selection = import_sklearn("model_selection")
     n_folds = 5 if cv is None else int(cv) if isinstance(cv, int | np.integer) else 0
     needed, name = (n_folds, f"`cv`={n_folds}") if n_folds > 1 else (2, "`cv`")
-    why, remedy = "so that every split trains on one and tests one", "use fewer folds".format
+    why, remedy = "so that every split trains on one and tests one", "use fewer folds"
     Units.from_groups(data.positive, None).check_units(needed, name, why, remedy=remedy)
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)

@@ -161,8 +161,7 @@ def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield line, fields
                 line = reader.line_num + 1
     except csv.Error as error:
-        what = f"{path.name!r} cannot be read from line {line} on"
-        raise InputError(f"{what}: {error}; check the quotes there") from error
+        raise InputError(f"{path.name!r} cannot be read from line {line} on: {error}; mend quotes") from error
 
 
 def _find_line(path: Path, row: int) -> str:

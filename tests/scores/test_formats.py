@@ -176,7 +176,7 @@ def test_all_other_columns_with_a_name(tmp_path):
     (f"{HEAD}\nA,1,0,1\n,\n", "line 3 of 'scores.csv' has 2 fields, but its header 4"),
     ('"model"x,fold\nA,1\n', f"{UNREADABLE} from line 1 on: ',' expected after '\"'"),
     (f"{HEAD}\nA,1,0,1\n\nA,1,1\n", "line 4 of 'scores.csv' has 3 fields, but its header 4"),
-    (f'{HEAD}\nA,1,0,1\n"A,1,0,1\n', f"{UNREADABLE} from line 3 on: unexpected end of data; check the"),
+    (f'{HEAD}\nA,1,0,1\n"A,1,0,1\n', f"{UNREADABLE} from line 3 on: unexpected end of data; mend quotes"),
     (f'{HEAD}\n"A"B,1,0,1\n', f"{UNREADABLE} from line 2 on: ',' expected after '\"'"),
     (f"{HEAD},n\nA,1,0,1,{'x' * 200_000}\n", f"{UNREADABLE} from line 2 on: field larger than"),
     (f"{HEAD}\nÄ,1,0,1\n".encode("latin-1"), "'scores.csv' is not UTF-8 text: 'utf-8' codec"),
