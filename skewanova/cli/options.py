@@ -538,7 +538,7 @@ def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
 
 
 def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refusal: str = "") -> T:
-    """Return what `read` makes of a table with a row for each model and case; with --wide, raise."""
+    """Return what `read` makes of a row per model and case, by options that it pops; with --wide, raise."""
     columns, positive, wide = _pop_columns(options)
     if wide:
         raise InputError(refusal)

@@ -246,7 +246,10 @@ def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
 
 
 def resolve_pairwise(design: FoldDesign, options: Options) -> str:
-    """Return the name of the primary pairwise test: the user's (raise if it is not valid) or the design's."""
+    """Return the primary pairwise test: the user's (raise if invalid) or the design's.
+
+    ``paired_t`` replaces max-T, which adjusts by itself, if `p_adjust` or `control` is set.
+    """
     if options.pairwise == "auto":
         method = choose_pairwise_test(design, options.alpha)  # max-T adjusts by itself
         plain = get_test(method).needs_adjustment or not (options.p_adjust or options.control)

@@ -123,7 +123,10 @@ class CasesAnalysis(DesignAnalysis):
     def compare_families(
         self, result: CasesComparison, at_priors: Mapping[float, CasesComparison]
     ) -> pd.DataFrame:
-        """Return `POSTHOC_COLUMNS`, by pair over the deployment prior, then at each (nan if unsupported)."""
+        """Return `POSTHOC_COLUMNS`, by pair over the deployment prior, then at each prior.
+
+        At an unsupported prior, all statistics but the estimates are nan, and `reject` is False.
+        """
         parts = [self.compare_family(result).assign(role="primary", response="iauprec", prior=np.nan)]
         for prior, at_prior in at_priors.items():
             rows = self.compare_family(at_prior).assign(role="secondary", response="auprec", prior=prior)

@@ -82,7 +82,10 @@ class PooledPrior(EstimatedPrior):
         return f"the prior estimated from unlabelled scores of {models}: {self}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row: estimate, conf_low, conf_high, statistic, df, p_value, method; others nan or ''."""
+        """Return one row with the columns of `PriorEstimates.to_frame`.
+
+        It holds estimate, conf_low, conf_high, statistic, df, p_value and method; others are nan or ''.
+        """
         same = ("estimate", "conf_low", "conf_high", "statistic", "p_value", "method")
         row = {name: getattr(self, name) for name in same}
         row |= {"model": "", "batch": "", "df": len(self.weights) - 1}

@@ -325,7 +325,7 @@ def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
 
 
 def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[DeploymentPrior, str]:
-    """Return deployment prior and area estimator of a comparison or its folder; raise if it lacks them."""
+    """Return the prior, as given or of the comparison or folder (raise if none), and the area estimator."""
     settings = load_ranking(comparison, "comparison")[1]
     estimator = check_choice(str(settings.get("area_estimator", "trapezoid")), ESTIMATORS, "area_estimator")
     if deployment_prior is not None:

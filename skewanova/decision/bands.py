@@ -229,10 +229,10 @@ def critical_value(largest: Floats, alpha: float) -> float:
 def draw_max_t(
     deviations: Floats, varies: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
 ) -> Floats:
-    """Draw max |t| (n_draws,) over all pairs of curves at all priors; large comparisons get fewer draws.
+    """Draw max |t| (n_draws,) over all pairs of curves at all priors, unsorted.
 
     Deviations are (n_units, n_models, n_priors). `varies` (n_pairs * n_priors) masks the differences drawn.
-    By default `df` is n_units - 1.
+    By default `df` is n_units - 1. Large comparisons get fewer draws, but enough for a test at `alpha`.
     """
     n_units, n_models, n_priors = deviations.shape
     df = n_units - 1 if df is None else df

@@ -506,7 +506,7 @@ def _note_unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
 
 
 def _note_undefined(rule: _Rule, means: pd.DataFrame) -> list[str]:
-    """Return one warning that names all models without a mean precision, unless its target is unreached."""
+    """Return a warning that names the models with a mean recall but no mean precision, or an empty list."""
     recall, precision = (means[means["measure"] == name] for name in ("recall", "precision"))
     undefined = precision[precision["estimate"].isna().to_numpy() & recall["estimate"].notna().to_numpy()]
     models = ", ".join(map(repr, dict.fromkeys(undefined["model"])))

@@ -412,7 +412,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
 
 
 def to_real_column(values: pd.Series[Any], name: str) -> Floats:
-    """Return the column as a float array; raise if it holds anything but real numbers."""
+    """Return the column as floats, missing values as nan; raise unless all are real numbers or their text."""
     message = f"`{name}` must hold real numbers, but has dtype {values.dtype}"
     if values.dtype.kind in "cmM":  # complex numbers and dates would be cast
         raise InputTypeError(message)

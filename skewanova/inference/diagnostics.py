@@ -314,7 +314,7 @@ def residual_quantiles(
 
 
 def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Return the factors, fitted and residual in a frame, and True if model:prior is one of the terms."""
+    """Return the factors, fitted and residual, and True for a result (not a frame) with model:prior."""
     frame = result if isinstance(result, pd.DataFrame) else check_anova(result).residuals()
     check_columns(frame, ("model", "fold", "fitted", "residual"))
     factors = [c for c in ("model", "fold", "prior") if c in frame]

@@ -162,7 +162,10 @@ def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | N
 
 
 def friedman_test(values: Floats) -> FTest:
-    """Test equal models by Iman and Davenport's (1980) F of Friedman's ranks."""
+    """Test equal models by Iman and Davenport's (1980) F of Friedman's ranks.
+
+    If all folds agree, F is infinite and the p-value exact. If all models are equal, both are nan.
+    """
     n_folds, n_models = values.shape[-2:]
     ranks = stats.rankdata(snap_ties(values), axis=-1) - (n_models + 1) / 2
     spread = (ranks**2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))

@@ -323,7 +323,10 @@ def confidence_interval(
 
 
 def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
-    """Return the interval of the area by one method, and warn if it is unreliable."""
+    """Return the interval by a method, and warn if it is unreliable.
+
+    At an area of 0 or 1, ``boundary`` replaces every method but ``wilson``.
+    """
     estimate = float(inputs.fold_areas.mean()) if method == "cross_validation" else inputs.estimate
     at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method

@@ -99,7 +99,7 @@ class RunAreas:
 
     @cached_property
     def means(self) -> ArcsineAreas:
-        """Means over runs (n_models,) on the arcsine scale, with jackknife values averaged over runs."""
+        """Means of areas over runs (n_models,) with their angles, and means of the jackknife values."""
         values = self.values.reshape(len(self.values), *self.area.shape).mean(axis=2)
         return ArcsineAreas.from_areas(self.area.mean(axis=1), values, self.sample)
 

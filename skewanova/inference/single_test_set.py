@@ -146,7 +146,7 @@ class ArcsineAreas:
 
     @property
     def angle_values(self) -> Floats:
-        """Jackknife values of the angles (n_units, n_models), by the delta method."""
+        """Jackknife values of the angles of `ArcsineScale` (n_units, n_models), by the delta method."""
         return self.values / self.scale.slope
 
     @cached_property

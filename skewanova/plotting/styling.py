@@ -163,7 +163,10 @@ _MAKERS = {
 def find_frame(
     source: object, attribute: str, columns: str, caller: str = "", *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return `source` or its frame `attribute`, model names as text; raise without `columns` or any rows."""
+    """Return `source` or its frame `attribute`, model names as text; raise without `columns` or any rows.
+
+    If `models` are given, raise also if the frame has another model. Errors name the function `caller`.
+    """
     caller = caller or f"plot_{attribute}"
     value = source if isinstance(source, pd.DataFrame) else get_table(source, attribute, source)
     frame = _as_frame(value() if inspect.ismethod(value) else value)

@@ -215,7 +215,7 @@ def _write_size(facts: Judgement, writer: LineWriter, side: str) -> str:
 
 
 def _write_negatives(facts: Judgement, writer: LineWriter, prior: float) -> str:
-    """Return "25 effective negatives at prior 0.1", or "clusters with negatives"."""
+    """Return "25 effective negatives at prior 0.1", or "9 effective clusters with negatives at prior 0.1"."""
     effective = float(effective_negatives(facts.support.n_negative, prior))
     count = writer.add_prior(effective, "effective_negatives", "support")
     units = _name_units(facts, "negatives")

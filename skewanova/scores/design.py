@@ -470,7 +470,11 @@ class MeanInterval(NamedTuple):
 def logit_interval(
     area: ArrayLike, std_error: Floats | float, *, df: Floats | float, level: float, size: ArrayLike = np.inf
 ) -> tuple[Floats, Floats]:
-    """Return limits low and high, ``expit(logit(area) -+ t std_error / (area (1 - area)))``."""
+    """Return limits low and high, ``expit(logit(area) -+ t std_error / (area (1 - area)))``.
+
+    With `size` cases, half a case each of precision 0 and 1 first joins area and error. The limits enclose
+    the area.
+    """
     # half a case of precision 1 and half a case of precision 0 join `size` cases (docs/studies/support.md):
     # without them, area and error are both too small where the few cases of high precision are missing
     theta, share = np.asarray(area, dtype=np.float64), 1 / (np.asarray(size) + 1)

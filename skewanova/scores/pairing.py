@@ -151,7 +151,7 @@ def _name_absent(table: Scores, case: Label, fold: Label) -> str:
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
-    """Raise if models of a fold differ in cases; without names, return a warning of unequal numbers or ()."""
+    """Raise if models of a fold differ in cases; return warnings issued, of unequal numbers without names."""
     n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(
