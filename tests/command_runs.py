@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from fold_tables import score_rows
 
 from skewanova.cli import commands as cli_commands
 
@@ -19,9 +20,7 @@ def frame(n_models=2, n_folds=3, size=40):
         labels = np.repeat([0, 1], size // 2)
         for model in range(n_models):
             score = np.round(rng.normal(size=size) + (0.3 + 0.4 * model) * labels, 1)
-            parts.append(
-                pd.DataFrame({"model": f"m{model}", "fold": fold, "y_true": labels, "y_score": score})
-            )
+            parts.append(score_rows(f"m{model}", fold, labels, score))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -1,5 +1,6 @@
 """Fold x model tables for the tests: recorded inputs and R numbers, frames from arrays, simulated tables."""
 
+import itertools
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -60,12 +61,8 @@ def frame_of(values, models=None, *, n_positive=50):
 
 def long_frame_of(cube, priors):
     """Columns model, fold, prior, auprec of an array (n_folds, n_models, n_priors)."""
-    rows = [
-        (f"M{m}", f, priors[p], cube[f, m, p])
-        for m in range(cube.shape[1])
-        for f in range(cube.shape[0])
-        for p in range(cube.shape[2])
-    ]
+    cells = itertools.product(*(range(cube.shape[axis]) for axis in (1, 0, 2)))
+    rows = [(f"M{m}", f, priors[p], cube[f, m, p]) for m, f, p in cells]
     return pd.DataFrame(rows, columns=["model", "fold", "prior", "auprec"])
 
 
@@ -101,18 +98,18 @@ def correlated_folds(replicates, n_folds, n_models, *, rho, rng):
     return own + np.sqrt(rho) * rng.normal(size=(replicates, 1, n_models))
 
 
+def score_rows(model, fold, y_true, y_score, **columns):
+    """Rows of a score table."""
+    return pd.DataFrame({"model": model, "fold": fold, **columns, "y_true": y_true, "y_score": y_score})
+
+
 def scored(n_folds, n=60, n_positive=20, seed=3):
     """Rows of scores of three models, in the order of neither quality nor alphabet."""
     rng = np.random.default_rng(seed)
     labels = (np.arange(n) < n_positive).astype(int)
     models = (("b", 1.5), ("c", 0.3), ("a", 0.9))
-    return pd.concat(
-        pd.DataFrame(
-            {"model": m, "fold": f, "y_true": labels, "y_score": rng.normal(size=n) + shift * labels}
-        )
-        for f in range(n_folds)
-        for m, shift in models
-    )
+    cells = ((m, f, shift) for f in range(n_folds) for m, shift in models)
+    return pd.concat(score_rows(m, f, labels, rng.normal(size=n) + shift * labels) for m, f, shift in cells)
 
 
 def evaluated(frame):

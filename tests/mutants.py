@@ -1,10 +1,4 @@
-"""Would the tests notice? Random mutants of one module against the module's own tests: ``make mutants``.
-
-The places that cosmic-ray's operators can change are shuffled by a seed; one change is drawn at each of the
-first 100. All tests are collected once. Every mutant is a fork of that process, in which the module has the
-functions, defaults and constants of the mutant; it runs the tests that reach the changed statement, the
-quickest first. What none of them notices is listed. How to read that: docs/mutants.md.
-"""
+"""Would the tests notice? Random mutants of a module against its tests: ``make mutants``, docs/mutants.md."""
 
 import argparse
 import ast

@@ -133,7 +133,7 @@ def _describe_result(result: Any, out: Path | None, *, full: bool, is_verdict: b
 
 @add_command(shared.path_argument("scores", metavar="VALUES"), *shared.VALUES_OPTIONS)
 def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool, **options: Any) -> Findings:
-    """Compare models by values of any measure, such as accuracies by fold.
+    """Compare models by values of any measure, fold by fold.
 
     VALUES is a file with the columns model, value (or the one that --measure names) and fold, or one with a
     column for each model and a row for each fold. A column run numbers repetitions of the folds, and a column
@@ -294,7 +294,7 @@ def diff(old: Path, new: Path) -> Findings:
 def threshold(
     scores: Path, *, choose_on: str | None, cost_fp: float | None, cost_fn: float | None, **options: Any
 ) -> Findings:
-    """Choose a threshold and show how it performs where it is used.
+    """Choose a threshold and show its performance in use.
 
     \b
     Example:
@@ -347,7 +347,7 @@ def threshold(
     *shared.TABLE_OPTIONS,
 )
 def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
-    """Plan how much data a comparison needs to separate the models.
+    """Plan how much data it takes to separate the models.
 
     \b
     Example:
@@ -577,7 +577,7 @@ def report(directory: Path, in_browser: bool) -> None:
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the script that completes commands and options in SHELL.
+    """Print the script that completes commands in SHELL.
 
     \b
     For example, in ~/.bashrc:

@@ -18,13 +18,16 @@ import pytest
 from command_runs import run
 from fuzz.faults import room_for
 from loops import each
+from messages import expect_error
 
 import skewanova as sa
 from skewanova.base import folders
+from skewanova.base import folders as base_system
 from skewanova.base.checks import InputError
 from skewanova.base.folders import (
     OutputError,
     check_folder,
+    find_free_memory,
     make_provenance,
     read_manifest,
     replace_folder,
@@ -67,7 +70,7 @@ def test_the_provenance_counts_its_files(earlier):
     assert found["input"] == {"name": None, "sha256": None}
 
 
-def test_a_part_has_a_provenance_of_its_own(tmp_path):
+def test_a_part_has_its_provenance_and_numbers_the_same_bytes(tmp_path):
     with replace_folder(tmp_path / "out", MADE) as output:
         part = output.make_subfolder("part-1")
         part.write("a.csv", "a\n")
@@ -75,35 +78,27 @@ def test_a_part_has_a_provenance_of_its_own(tmp_path):
     assert list(read_manifest(tmp_path / "out" / "part-1")) == ["a.csv"]
     assert set(read_manifest(tmp_path / "out")) == {"part-1/a.csv", "part-1/provenance.json"}
     write(tmp_path / "out")  # parts are replaced with the whole
+    plain = pd.DataFrame({"model": ["a", "b,c"], "value": [0.1, 1 / 3]})
+    assert folders.format_csv(plain) == 'model,value\na,0.1\n"b,c",0.3333333333333333\n'
+    assert folders.format_csv(plain, float_format="%.3g").endswith('"b,c",0.333\n')
+    torn = folders.format_csv(plain.replace({"model": {"a": "a\rb\n"}}))
+    assert [len(row) for row in csv.reader(torn.splitlines(keepends=True))] == [2, 2, 2]
+    package = Path(folders.__file__).parents[1]
+    calls = re.compile(r"\.to_csv\(|\.write_text\(|\.write_bytes\(")
+    found = sorted(path.name for path in package.rglob("*.py") if calls.search(path.read_text()))
+    assert found == ["folders.py", "table.py", "values.py"]  # two of them make fingerprints of it
 
 
 @each("text", ["", "[]", '{"tool": "other"}', '{"tool": "skewanova", "files": [1]}', "[" * 9999])
 def test_what_others_wrote_is_not_ours(tmp_path, text):
     (tmp_path / "provenance.json").write_text(text)
     assert read_manifest(tmp_path) == {}
-    with pytest.raises(InputError, match=r"holds 'provenance\.json'; move that away"):
-        check_folder(tmp_path)
-
-
-def test_numbers_are_the_same_bytes_everywhere():
-    plain = pd.DataFrame({"model": ["a", "b,c"], "value": [0.1, 1 / 3]})
-    assert folders.format_csv(plain) == 'model,value\na,0.1\n"b,c",0.3333333333333333\n'
-    assert folders.format_csv(plain, float_format="%.3g").endswith('"b,c",0.333\n')
-    torn = folders.format_csv(plain.replace({"model": {"a": "a\rb\n"}}))
-    assert [len(row) for row in csv.reader(torn.splitlines(keepends=True))] == [2, 2, 2]
-
-
-def test_only_one_place_writes_files():
-    package = Path(folders.__file__).parents[1]
-    calls = re.compile(r"\.to_csv\(|\.write_text\(|\.write_bytes\(")
-    found = sorted(path.name for path in package.rglob("*.py") if calls.search(path.read_text()))
-    assert found == ["folders.py", "table.py"]  # the second makes a fingerprint of it
+    expect_error(r"holds 'provenance\.json'; move that away", check_folder, tmp_path)
 
 
 def test_a_file_that_was_edited_is_no_longer_ours(earlier):
     (earlier / "numbers.csv").write_text("mine")
-    with pytest.raises(InputError, match=r"holds 'numbers\.csv'; move that away or choose another folder"):
-        write(earlier)
+    expect_error(r"holds 'numbers\.csv'; move that away or choose another folder", write, earlier)
     assert (earlier / "numbers.csv").read_text() == "mine"
 
 
@@ -113,8 +108,7 @@ def test_what_file_managers_leave_is_no_reason_to_stop(earlier):
     assert set(tree(earlier)) == {"figures", "figures/one.svg", "numbers.csv", "provenance.json"}
     assert hidden(earlier.parent) == []
     (earlier.parent / "Thumbs.db").write_text("x")  # which alone makes no output
-    with pytest.raises(InputError, match=r"holds '(out|Thumbs\.db)'"):
-        write(earlier.parent)
+    expect_error(r"holds '(out|Thumbs\.db)'", write, earlier.parent)
 
 
 def test_an_input_is_never_replaced(earlier, tmp_path):
@@ -123,8 +117,7 @@ def test_an_input_is_never_replaced(earlier, tmp_path):
     for held in (*(earlier / name for name in ("numbers.csv", "figures", ".")), tmp_path / "scores.csv"):
         with pytest.raises(InputError, match="`directory` must not be the input or hold it, but 'out' holds"):
             write(earlier, inputs=[None, held])
-    with pytest.raises(InputError, match=r"or a mounted one"):
-        check_folder(Path.cwd().anchor)
+    expect_error(r"or a mounted one", check_folder, Path.cwd().anchor)
     assert tree(earlier) == before
 
 
@@ -144,8 +137,7 @@ def test_places_that_are_refused_stay_as_they_are(tmp_path_factory, directory, m
     (place / "out" / "empty").mkdir()
     (place / "out" / "elsewhere").symlink_to(place)
     before = tree(place)
-    with pytest.raises(InputError, match=message):
-        write(place / directory)
+    expect_error(message, write, place / directory)
     assert tree(place) == before
 
 
@@ -169,41 +161,32 @@ def test_failing_second_rename_brings_the_earlier_output_back(earlier, monkeypat
         return rename(path, new)
 
     monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(OSError, match="disk on fire"):
-        write(earlier)
+    expect_error("disk on fire", write, earlier, error=OSError)
     assert tree(earlier.parent) == before
 
 
-def test_name_that_is_not_utf8_is_refused_whole(tmp_path):
-    with pytest.raises(InputError, match=r"names must be text .* one holds '\\ud800'; rename it"):
-        write(tmp_path / "out", "B\ud800")
-    assert tree(tmp_path) == {}
-
-
-def test_parents_are_made_in_place_and_keep_what_comes_into_them(tmp_path):
+def test_parents_are_made_in_place_and_go_after_an_error(tmp_path):
     thesis = tmp_path / "results" / "thesis.txt"
     with replace_folder(tmp_path / "results" / "deep" / "run1", MADE) as output:
         thesis.write_text("precious")
         output.write("a.csv", "a\n")
     assert thesis.read_text() == "precious"
     assert read_manifest(tmp_path / "results" / "deep" / "run1")
+    (base := tmp_path / "empty").mkdir()
+    place, ink = base / "results", RuntimeError("no more ink")
+    for error in (ink, BrokenPipeError(errno.EPIPE, "Broken pipe")):  # a reader who left is no fault of ours
+        with pytest.raises(type(error), match=str(error).split("]")[-1]):
+            failing(place / "deep" / "run1", error, lambda: None)
+        assert tree(base) == {}
+    with pytest.raises(RuntimeError, match="no more ink"):
+        failing(place / "deep" / "run1", ink, lambda: (place / "thesis.txt").write_text("precious"))
+    assert tree(base) == {"results": None, "results/thesis.txt": b"precious"}
 
 
 def failing(target, error, meanwhile):
     with replace_folder(target, MADE):
         meanwhile()
         raise error
-
-
-def test_parents_go_after_an_error_unless_somebody_uses_them(tmp_path):
-    place, ink = tmp_path / "results", RuntimeError("no more ink")
-    for error in (ink, BrokenPipeError(errno.EPIPE, "Broken pipe")):  # a reader who left is no fault of ours
-        with pytest.raises(type(error), match=str(error).split("]")[-1]):
-            failing(place / "deep" / "run1", error, lambda: None)
-        assert tree(tmp_path) == {}
-    with pytest.raises(RuntimeError, match="no more ink"):
-        failing(place / "deep" / "run1", ink, lambda: (place / "thesis.txt").write_text("precious"))
-    assert tree(tmp_path) == {"results": None, "results/thesis.txt": b"precious"}
 
 
 def intrude(monkeypatch, intruder):
@@ -222,10 +205,8 @@ def intrude(monkeypatch, intruder):
 def test_a_file_that_comes_between_check_and_rename_is_kept(earlier, monkeypatch):
     intrude(monkeypatch, lambda: (earlier / "precious.txt").write_text("mine"))
     before = tree(earlier)
-    with pytest.raises(InputError, match=r"holds 'precious\.txt'"):
-        write(earlier)
-    assert tree(earlier) == {**before, "precious.txt": b"mine"}
-    assert hidden(earlier.parent) == []
+    expect_error(r"holds 'precious\.txt'", write, earlier)
+    assert (tree(earlier), hidden(earlier.parent)) == ({**before, "precious.txt": b"mine"}, [])
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
@@ -239,8 +220,7 @@ def test_what_takes_the_place_of_a_new_folder_is_kept(tmp_path, monkeypatch, kin
         "folder": lambda: (tmp_path / "mine").rename(target),
     }
     intrude(monkeypatch, acts[kind])
-    with pytest.raises(InputError, match=r"is a file|holds 'precious\.txt'"):
-        write(target)
+    expect_error(r"is a file|holds 'precious\.txt'", write, target)
     assert (target if kind == "file" else target / "precious.txt").read_text() == "mine"
     assert hidden(tmp_path) == []
 
@@ -255,15 +235,13 @@ def test_an_old_output_that_cannot_come_back_gets_a_name_that_shows(earlier, mon
         return rename(old, new)
 
     monkeypatch.setattr(Path, "rename", taken)
-    with pytest.raises(OutputError, match="'out' cannot be written"):
-        write(earlier)
+    expect_error("'out' cannot be written", write, earlier, error=OutputError)
     (copy,) = earlier.parent.glob("out-kept-*")
     assert (copy / "numbers.csv").read_text() == "old"
-    assert tree(earlier) == {"precious.txt": b"mine"}
-    assert hidden(earlier.parent) == []
+    assert (tree(earlier), hidden(earlier.parent)) == ({"precious.txt": b"mine"}, [])
 
 
-def test_an_earlier_output_survives_interrupts_while_it_comes_back(earlier, monkeypatch):
+def test_an_earlier_output_survives_interrupts_and_files_too_large(earlier, monkeypatch):
     rename = Path.rename
 
     def interrupted(old, new):
@@ -275,8 +253,11 @@ def test_an_earlier_output_survives_interrupts_while_it_comes_back(earlier, monk
     with pytest.raises(KeyboardInterrupt):
         write(earlier)
     (old,) = earlier.parent.glob(".skewanova-*/old")
-    assert (old / "numbers.csv").read_text() == "old"
-    assert list(old.parent.iterdir()) == [old]
+    assert ((old / "numbers.csv").read_text(), list(old.parent.iterdir())) == ("old", [old])
+    before = tree(earlier.parent)
+    with room_for(8192), pytest.raises(OutputError, match=r"'out' cannot be written \(File too large\)"):
+        write(earlier, "x" * 10000)
+    assert tree(earlier.parent) == before
 
 
 @pytest.mark.parametrize("names", ["ab", "aaab"])
@@ -300,13 +281,6 @@ def test_runs_at_once_under_a_parent_that_is_missing(tmp_path, names):
         assert names != "ab" or errors == [None, None]
 
 
-def test_a_file_too_large_leaves_the_earlier_output(earlier):
-    before = tree(earlier.parent)
-    with room_for(8192), pytest.raises(OutputError, match=r"'out' cannot be written \(File too large\)"):
-        write(earlier, "x" * 10000)
-    assert tree(earlier.parent) == before
-
-
 def test_a_full_disk_leaves_the_earlier_output(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -321,16 +295,16 @@ def test_a_full_disk_leaves_the_earlier_output(tmp_path):
         with pytest.raises(OutputError, match=r"'new' cannot be written \(No space left on device\)") as told:
             write(disk / "deep" / "new", "x" * 200_000)
         assert told.value.errno == errno.ENOSPC
-        with pytest.raises(OutputError, match="No space left"):
-            write(disk / "out", "x" * 200_000)
+        expect_error("No space left", write, disk / "out", "x" * 200_000, error=OutputError)
         assert tree(disk) == before
     finally:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_names_too_long_for_the_system(tmp_path):
-    with pytest.raises(OutputError, match="File name too long"):
-        write(tmp_path / ("a" * 300))
+def test_names_that_are_too_long_or_no_utf8_are_refused(tmp_path):
+    expect_error(r"names must be text .* one holds '\\ud800'; rename it", write, tmp_path / "out", "B\ud800")
+    assert tree(tmp_path) == {}
+    expect_error("File name too long", write, tmp_path / ("a" * 300), error=OutputError)
     write(tmp_path / ("a" * 255))  # hidden names beside it are short
     assert tree(tmp_path).keys() == {"a" * 255 + end for end in (
         "", "/figures", "/figures/one.svg", "/numbers.csv", "/provenance.json")}  # fmt: skip
@@ -428,8 +402,7 @@ def test_every_command_writes_a_folder(scores, tmp_path, command):
         assert refused.exit_code == 2
         assert refused.stderr.startswith("Error: --out must be")
         assert refused.stderr.count("\n") == 1
-    assert scores.read_bytes() == before
-    assert hidden(tmp_path) == []
+    assert (scores.read_bytes(), hidden(tmp_path)) == (before, [])
 
 
 def fail_with(error):
@@ -464,13 +437,10 @@ def start(code, **options):
 HELP = "import sys; from skewanova.cli.__main__ import main; sys.argv[1:] = ['compare', '--help']; main()"
 
 
-def test_a_full_standard_output_is_one_line():
+def test_a_full_standard_output_is_one_line_and_a_closed_pipe_quiet():
     with open("/dev/full", "w") as full, start(HELP, stdout=full) as process:
         assert process.communicate(timeout=60)[1] == "Error: No space left on device\n"
     assert process.returncode == 1
-
-
-def test_a_closed_pipe_is_quiet():
     reader, writer = os.pipe()
     os.close(reader)
     with start(HELP, stdout=writer) as process:
@@ -503,7 +473,7 @@ def commands(group=cli_commands.main, path=()):
         yield from commands(command, (*path, name))
 
 
-def test_help_shows_no_marks_and_cuts_no_sentence():
+def test_help_cuts_no_sentence_and_a_closed_pipe_has_another_number_on_windows(monkeypatch):
     texts = {path: run(*path, "--help").output for path in commands()}
     assert not any("\\b" in text or "\b" in text for text in texts.values())
     examples = [text for text in texts.values() if "xample" in text]
@@ -513,9 +483,44 @@ def test_help_shows_no_marks_and_cuts_no_sentence():
     listed = re.split(r"\n(?=  \S)", texts[()].split("Commands:\n")[1].rstrip("\n"))
     sentence = re.compile(r"[^.]+(\([^)]+\))?[^.]*\.")  # neither cut ("...") nor ended early
     assert all(sentence.fullmatch(line) and "et al." not in line for line in listed), listed
+    closed = OSError(errno.EINVAL, "Invalid argument")
+    assert base_system.is_closed_pipe(BrokenPipeError(errno.EPIPE, "Broken pipe"))
+    assert not base_system.is_closed_pipe(closed)
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert base_system.is_closed_pipe(closed)
 
 
 @each("figures", [5, [5], "gif", ["svg", None]])
 def test_other_formats_of_figures_are_refused(figures):
     with pytest.raises(InputError, match=r"^`figures` must be some of svg, png, pdf, or none, but got '"):
         folders.check_formats(figures)
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(base_system, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(base_system, "_CGROUP", tmp_path)
+    (tmp_path / "meminfo").write_text("MemTotal: 4000 kB\nMemFree: 10 kB\nMemAvailable: 2000 kB\n\n")
+    return tmp_path
+
+
+def test_the_limits_of_a_system_and_a_container(system):
+    assert find_free_memory() == 2000 * 1024
+    (system / "memory.current").write_text("400\n")
+    (system / "memory.max").write_text("max\n")
+    assert find_free_memory() == 2000 * 1024
+    (system / "memory.max").write_text("1000\n")
+    assert find_free_memory() == 600
+    (system / "memory").mkdir()  # cgroup v1
+    (system / "memory" / "memory.limit_in_bytes").write_text("700\n")
+    (system / "memory" / "memory.usage_in_bytes").write_text("200\n")
+    assert find_free_memory() == 500
+
+
+def test_systems_that_tell_less(system, monkeypatch):
+    (system / "meminfo").unlink()
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 10}.__getitem__, raising=False)
+    assert find_free_memory() == 40960
+    monkeypatch.delattr(os, "sysconf")
+    assert find_free_memory() is None

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pandas as pd
-import pytest
+from messages import expect_error
 
 import skewanova as sa
 from skewanova.base import text
@@ -20,13 +20,10 @@ class Given(FrameResult):
         return self.frame
 
 
-def test_every_class_with_a_frame_has_it():
+def test_every_class_has_a_frame_of_any_kind_or_asks_for_polars(monkeypatch):
     kinds = {sa.inference.AnovaResult, sa.Evaluation, sa.inference.OmnibusResult, sa.inference.PosthocResult}
     kinds |= {text.Table, studies_results.Study}
     assert all(issubclass(kind, FrameResult) for kind in kinds)
-
-
-def test_kinds_of_columns():
     frame = pd.DataFrame({
         "number": [1.5, np.nan, np.inf], "whole": [2**53 + 1, 2, 3], "truth": [True, False, True],
         "text": pd.Series(["a", None, "$"], dtype="str"),
@@ -38,13 +35,8 @@ def test_kinds_of_columns():
         *(["b", "a", None], [True, None, None], [1, None, 3]),
     ]
     found = Given(frame).to_polars()
-    assert found.columns == list(frame)
-    assert [found[name].to_list() for name in frame] == expected
+    assert (found.columns, [found[name].to_list() for name in frame]) == (list(frame), expected)
     empty = pd.DataFrame({"a": np.zeros(0), "b": pd.Series([], dtype=object)})
     assert Given(empty).to_polars().shape == (0, 2)
-
-
-def test_without_polars(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(sa.InputError, match=r"^this needs polars: pip install polars$"):
-        Given(pd.DataFrame({"a": [1]})).to_polars()
+    expect_error(r"^this needs polars: pip install polars$", Given(pd.DataFrame({"a": [1]})).to_polars)

@@ -30,29 +30,21 @@ ROUNDING = 1e-12
 PATH_NUMBERS = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 
-def test_values_in_a_row_of_near_ties_are_levelled():
+def test_values_are_levelled_row_by_row_up_to_the_limit():
     values, tie = [0.3, 0.5 + 1e-13, 0.5, np.nan, 0.5 - 1e-13, 0.3 + 1e-9], 0.5 - 1e-13
     np.testing.assert_equal(snap_ties(values), [0.3, tie, tie, np.nan, tie, 0.3 + 1e-9])
     # large ones tie by their share, and infinity with itself alone
     values = [1e6, 1e6 + 1e-7, 1e6 + 1e-3, np.inf, np.inf, -np.inf, 0.0]
     np.testing.assert_equal(snap_ties(values), [1e6, 1e6, 1e6 + 1e-3, np.inf, np.inf, -np.inf, 0.0])
-
-
-def test_rows_are_levelled_apart():
     found = snap_ties([[0.1, 0.1 + 1e-14], [0.2, 0.3]])
     assert found.tolist() == [[0.1, 0.1], [0.2, 0.3]]
     found = snap_ties([[0.2, 0.3, 0.3 + 1e-14], [0.1, 0.1 + 1e-14, 0.4]])
     assert found.tolist() == [[0.2, 0.3, 0.3], [0.1, 0.1, 0.4]]
     largest = is_maximum([[0.1, 0.9, 0.9], [0.8, 0.2, 0.1], [0.1, 0.95, 0.9]])
     assert largest.astype(int).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 0]]
-
-
-def test_the_limit_itself_is_a_tie():
-    assert snap_ties([0.0, TIE]).tolist() == [0.0, 0.0]
-    assert is_maximum([0.0, TIE]).tolist() == [True, True]
+    assert (snap_ties([0.0, TIE]).tolist(), is_maximum([0.0, TIE]).tolist()) == ([0.0, 0.0], [True, True])
     for values in ([0.5, 0.5 + 1.5 * TIE], [1e6, 1e6 * (1 + 1.5 * TIE)]):
-        assert snap_ties(values).tolist() == values
-        assert is_maximum(values).tolist() == [False, True]
+        assert (snap_ties(values).tolist(), is_maximum(values).tolist()) == (values, [False, True])
     assert is_maximum([1e6, 1e6 * (1 + 0.7 * TIE)]).tolist() == [True, True]
 
 

@@ -6,7 +6,7 @@ import twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import each
-from messages import exact
+from messages import exact, expect_error
 from sklearn import metrics
 from strategies import priors, ranges, tie_groups, untied_groups
 
@@ -46,7 +46,7 @@ def assert_close(found, truth):
     assert twins.relative_error(found, truth) < TOLERANCE
 
 
-def test_worked_roc(golden):
+def test_worked_roc_and_the_curve_of_weighted_rows(golden):
     worked = golden["worked_roc"]
     curve = RocCurve.from_rates(worked["fpr"], worked["tpr"])
     for prior, by_estimator in worked["auprec"].items():
@@ -56,6 +56,10 @@ def test_worked_roc(golden):
     for weighting, by_estimator in ((UniformPrior(0.05, 0.20), prior), (UniformSkew(4, 19), skew)):
         for estimator, truth in by_estimator.items():
             assert iauprec(curve, weighting, area_estimator=estimator) == pytest.approx(truth, abs=6e-16)
+    labels, scores, weights = [1, 0, 1, 0], [4, 3, 2, 1], [0.5, 2, 1, 0]
+    precision, recall, thresholds = precision_recall_curve(labels, scores, sample_weight=weights)
+    assert precision == pytest.approx([1, 1, 0.5 / 2.5, 1.5 / 3.5], rel=1e-15)
+    assert (recall, thresholds.tolist()) == (pytest.approx([0, 1 / 3, 1 / 3, 1], rel=1e-15), [4, 3, 2])
 
 
 def _golden_sample(golden, name):
@@ -261,25 +265,20 @@ REFUSED = {
     NO_PRIOR + "4; write skew 4 as prior 0.2, or 4% as 0.04": lambda c: auprec(c, 4),
     NO_PRIOR + "0": lambda c: precision_recall_curve([0, 1], [1, 2], prior=0),
     "`prior` must be one number, but got 2 in shape (2,)": lambda c: precision_recall_curve(
-        [0, 1], [1, 2], prior=[0.1, 0.2]
-    ),
+        [0, 1], [1, 2], prior=[0.1, 0.2]),
     f"`area_estimator` must be one of {', '.join(ESTIMATORS)}; but got 'ap'": lambda c: iauprec(
-        c, (0.1, 0.2), area_estimator="ap"
-    ),
-}
+        c, (0.1, 0.2), area_estimator="ap"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_labels_in_place_of_a_curve_are_refused(estimator):
     labels = [0, 1]
     for call in (
-        lambda: auc(labels),
-        lambda: auprec(labels, 0.1, area_estimator=estimator),
-        lambda: iauprec(labels, (0.1, 0.2), area_estimator=estimator),
-        lambda: convex_hull(labels),
-    ):
-        with pytest.raises(InputTypeError, match=r"but got list; .* use skewanova\.auprec_score\(y_true, "):
-            call()
+        lambda: auc(labels), lambda: auprec(labels, 0.1, area_estimator=estimator),
+        lambda: iauprec(labels, (0.1, 0.2), area_estimator=estimator), lambda: convex_hull(labels)
+    ):  # fmt: skip
+        expect_error(r"but got list; .* use skewanova\.auprec_score\(y_true, ", call, error=InputTypeError)
 
 
 @each(("message", "call"), REFUSED.items())
@@ -310,11 +309,3 @@ def test_precision_recall_curve_runs_from_precision_1_to_the_prior(groups, prior
     skew = (1 - precision[-1]) / precision[-1]
     for p, (t, f) in zip(precision[1:], twins.vertices(groups)[1:], strict=True):
         assert p == pytest.approx(float(t) / (float(t) + skew * float(f)), rel=1e-14)
-
-
-def test_precision_recall_curve_of_weighted_rows():
-    labels, scores, weights = [1, 0, 1, 0], [4, 3, 2, 1], [0.5, 2, 1, 0]
-    precision, recall, thresholds = precision_recall_curve(labels, scores, sample_weight=weights)
-    assert precision == pytest.approx([1, 1, 0.5 / 2.5, 1.5 / 3.5], rel=1e-15)
-    assert recall == pytest.approx([0, 1 / 3, 1 / 3, 1], rel=1e-15)
-    assert thresholds.tolist() == [4, 3, 2]

@@ -44,8 +44,7 @@ FINE = expit(np.linspace(logit(LOW), logit(HIGH), 20_001))
 def test_panels_are_as_few_as_their_width_allows(width, count):
     low = 0.01
     edges, priors = panel_priors(low, float(expit(logit(low) + width)))
-    assert len(edges) == count + 1
-    assert np.diff(edges) == pytest.approx(np.full(count, width / count))
+    assert (len(edges), np.diff(edges)) == (count + 1, pytest.approx(np.full(count, width / count)))
     assert edges[0] == pytest.approx(logit(low))
     x = logit(priors).reshape(count, -1)
     assert x.shape == (count, DEGREE + 1)
@@ -53,13 +52,45 @@ def test_panels_are_as_few_as_their_width_allows(width, count):
         assert (x[k] - edges[k]) / (width / count) * 2 - 1 == pytest.approx(NODES, abs=1e-9)
 
 
-def test_one_prior_has_a_panel_around_it():
+def test_one_prior_has_a_panel_and_signs_change_at_zeros(monkeypatch):
     edges, priors = panel_priors(0.2, 0.2)
-    assert edges == pytest.approx(logit(0.2) + np.array([-0.5, 0.5]))
-    assert len(priors) == DEGREE + 1
+    assert (edges, len(priors)) == (pytest.approx(logit(0.2) + np.array([-0.5, 0.5])), DEGREE + 1)
+    found = meeting(RISING, LEVEL).regions()
+    assert [model for model, _, _ in found] == [1, 0]
+    assert found[0][2] == found[1][1] == 0.5
+    curves = meeting(ROUND, [piece - 1 for piece in ROUND])
+    assert curves.regions() == [(0, curves.low, curves.high)]
+    assert meeting(ROUND, LEVEL).smallest(0, 0.3, 0.6) == (pytest.approx(0.0, abs=1e-15), 0.5)
+    curves = meeting([1 - piece for piece in ROUND], LEVEL)
+    assert curves.largest_gap(1, (0, 0.3, 0.7), 0.3, 0.7) == pytest.approx(1.0, rel=1e-12)
+    found = stretches(np.sin, [-4.0, -0.5, 3.0, 6.0])
+    assert [sign for sign, _, _ in found] == [1, -1, 1, -1]
+    assert [low for _, low, _ in found] == pytest.approx([-4.0, -np.pi, 0.0, np.pi])
+    assert [high for _, _, high in found] == pytest.approx([-np.pi, 0.0, np.pi, 6.0])
+    # A parabola that dips to 0.02 at the end of a part, and one through 0, either sign; and rounding.
+    edges, dip = np.array([-1.0, 1.0, 3.0]), lambda x: (x - 0.5) ** 2
+    x = (np.array([0.0, 2.0])[:, None] + NODES).ravel()
+    rows = [dip(x) + 0.02, -dip(x) - 0.02, dip(x) - 0.01, 0.01 - dip(x), x - 1.5, 1.5 - x, x + 1.1, -x - 1.1]
+    levels = [0.5 * TIE, 4 * TIE, -0.5 * TIE, -4 * TIE]
+    found = certain_signs(edges, np.array([*rows, *(np.full(len(x), level) for level in levels)]))
+    assert found.tolist() == [1, -1, 0, 0, 0, 0, 1, -1, 0, 1, 0, -1]
+    found = stretches(lambda x: x**2, [-1.0, 1.0])
+    assert {sign for sign, _, _ in found} <= {0, 1}
+    assert found[0][0] == found[-1][0] == 1
+    assert sign_intervals(np.array([0.0, 1.0]), [Chebyshev([0.5, 0.5], domain=[0, 1])]) == [(1, 0.0, 1.0)]
+    piece = Chebyshev([1.1, -1.7, 0.5], domain=[-1, 1])  # (x - 0.5) (x - 1.2)
+    assert [s for s, _, _ in sign_intervals(np.array([-1.0, 1.0]), [piece])] == [1, -1]
+    assert sign_intervals(EDGES, RISING) == [(-1, -1.0, 0.0), (1, 0.0, 1.0)]
+    edges = np.array([-1.0, 1.0])
+    barely = [Chebyshev([1.0, 1.0 + 1e-6], domain=edges)]  # a root just inside the left end
+    found = sign_intervals(edges, barely)
+    assert ([sign for sign, _, _ in found], found[0][2]) == ([-1, 1], pytest.approx(-1 / (1 + 1e-6)))
+    assert [s for s, _, _ in sign_intervals(edges, [Chebyshev([-1.0, -1.0 - 1e-6], domain=edges)])] == [1, -1]
+    monkeypatch.setattr(Chebyshev, "roots", None)
+    assert sign_intervals(edges, [Chebyshev([1.0, 0.5, 0.2], domain=edges)]) == [(1, -1.0, 1.0)]
 
 
-def test_series_equal_their_functions_everywhere(curves):
+def test_series_and_leads_are_those_on_a_fine_grid(curves):
     assert curves.evaluate(FINE) == pytest.approx(three(FINE), abs=1e-13)
     assert curves.evaluate(0.1).shape == (3, 1)
     assert (curves.low, curves.high, len(curves.panels)) == (LOW, HIGH, 2)
@@ -68,9 +99,6 @@ def test_series_equal_their_functions_everywhere(curves):
     for prior in (LOW, 0.01, 0.2, float(expit(curves.edges[1])), HIGH):
         x = logit(prior)
         assert curves.slope(prior) == pytest.approx([0.1 * np.cos(x), 0.02, 0.0], abs=1e-11)
-
-
-def test_the_lead_changes_where_it_does_on_a_fine_grid(curves):
     leader = three(FINE).argmax(axis=0)
     changes = np.flatnonzero(np.diff(leader))
     found = curves.regions()
@@ -84,8 +112,7 @@ def test_the_lead_changes_where_it_does_on_a_fine_grid(curves):
 @each(("gap", "leader"), [(0.5, 0), (3.0, 1)])
 def test_a_lead_within_rounding_is_that_of_the_first(gap, leader):
     curves = MeanCurves.fit(lambda p: np.array([0 * p, 0 * p + gap * TIE]), 0.1, 0.2)
-    assert curves.leader(0.15) == leader
-    assert [model for model, _, _ in curves.regions()] == [leader]
+    assert (curves.leader(0.15), [model for model, _, _ in curves.regions()]) == (leader, [leader])
 
 
 @each("model", [0, 1, 2])
@@ -109,9 +136,6 @@ def test_the_largest_gap_is_that_on_a_fine_grid(curves):
                     continue
                 values = three(between(first, last))
                 assert found == pytest.approx((values[region[0]] - values[model]).max(), abs=1e-8)
-
-
-def test_a_region_outside_the_range_has_no_gap(curves):
     assert curves.largest_gap(2, (0, 0.3, 0.4), 0.001, 0.2) == 0.0
     at_the_limit = curves.largest_gap(2, (0, 0.3, 0.4), 0.001, 0.3)
     assert at_the_limit == pytest.approx(float(three([0.3])[0, 0] - 0.45), abs=1e-12)
@@ -124,53 +148,10 @@ def stretches(function, edges):
     return sign_intervals(edges, [piece for (piece,) in panel_series(edges, function(x)[None])])
 
 
-def test_signs_between_the_zeros_of_a_wave():
-    found = stretches(np.sin, [-4.0, -0.5, 3.0, 6.0])
-    assert [sign for sign, _, _ in found] == [1, -1, 1, -1]
-    assert [low for _, low, _ in found] == pytest.approx([-4.0, -np.pi, 0.0, np.pi])
-    assert [high for _, _, high in found] == pytest.approx([-np.pi, 0.0, np.pi, 6.0])
-
-
-def test_a_sign_is_certain_where_no_part_of_any_panel_may_hold_a_zero():
-    """A parabola that dips to 0.02 at the end of a part, and one through 0, either sign; and rounding."""
-    edges, dip = np.array([-1.0, 1.0, 3.0]), lambda x: (x - 0.5) ** 2
-    x = (np.array([0.0, 2.0])[:, None] + NODES).ravel()
-    rows = [dip(x) + 0.02, -dip(x) - 0.02, dip(x) - 0.01, 0.01 - dip(x), x - 1.5, 1.5 - x, x + 1.1, -x - 1.1]
-    levels = [0.5 * TIE, 4 * TIE, -0.5 * TIE, -4 * TIE]
-    found = certain_signs(edges, np.array([*rows, *(np.full(len(x), level) for level in levels)]))
-    assert found.tolist() == [1, -1, 0, 0, 0, 0, 1, -1, 0, 1, 0, -1]
-
-
 @each(("size", "sign"), [(1.0, 0), (4.0, 1), (-0.5, 0), (-4.0, -1)])
 def test_what_is_rounding_has_no_sign(size, sign):
     pieces = [Chebyshev([size * TIE], domain=[-1, 1])]
     assert sign_intervals(np.array([-1.0, 1.0]), pieces) == [(sign, -1.0, 1.0)]
-
-
-def test_a_zero_that_touches_is_no_change():
-    found = stretches(lambda x: x**2, [-1.0, 1.0])
-    assert {sign for sign, _, _ in found} <= {0, 1}
-    assert found[0][0] == found[-1][0] == 1
-
-
-def test_a_function_far_from_zero_is_not_searched(monkeypatch):
-    edges = np.array([-1.0, 1.0])
-    barely = [Chebyshev([1.0, 1.0 + 1e-6], domain=edges)]  # a root just inside the left end
-    found = sign_intervals(edges, barely)
-    assert [sign for sign, _, _ in found] == [-1, 1]
-    assert found[0][2] == pytest.approx(-1 / (1 + 1e-6))
-    assert [s for s, _, _ in sign_intervals(edges, [Chebyshev([-1.0, -1.0 - 1e-6], domain=edges)])] == [1, -1]
-    monkeypatch.setattr(Chebyshev, "roots", None)
-    assert sign_intervals(edges, [Chebyshev([1.0, 0.5, 0.2], domain=edges)]) == [(1, -1.0, 1.0)]
-
-
-def test_a_zero_at_an_end_is_no_stretch():
-    assert sign_intervals(np.array([0.0, 1.0]), [Chebyshev([0.5, 0.5], domain=[0, 1])]) == [(1, 0.0, 1.0)]
-
-
-def test_roots_outside_a_panel_do_not_count():
-    piece = Chebyshev([1.1, -1.7, 0.5], domain=[-1, 1])  # (x - 0.5) (x - 1.2)
-    assert [s for s, _, _ in sign_intervals(np.array([-1.0, 1.0]), [piece])] == [1, -1]
 
 
 EDGES = np.array([-1.0, 0.0, 1.0])
@@ -182,27 +163,3 @@ LEVEL = [Chebyshev([0.0], domain=[-1, 0]), Chebyshev([0.0], domain=[0, 1])]
 def meeting(*functions):
     panels = tuple(zip(*functions, strict=True))
     return MeanCurves(float(expit(-1)), float(expit(1)), EDGES, panels)
-
-
-def test_a_sign_may_change_where_panels_meet():
-    assert sign_intervals(EDGES, RISING) == [(-1, -1.0, 0.0), (1, 0.0, 1.0)]
-
-
-def test_the_lead_may_change_where_panels_meet():
-    found = meeting(RISING, LEVEL).regions()
-    assert [model for model, _, _ in found] == [1, 0]
-    assert found[0][2] == found[1][1] == 0.5
-
-
-def test_one_lead_over_all_panels_is_one_region():
-    curves = meeting(ROUND, [piece - 1 for piece in ROUND])
-    assert curves.regions() == [(0, curves.low, curves.high)]
-
-
-def test_the_smallest_value_may_lie_where_panels_meet():
-    assert meeting(ROUND, LEVEL).smallest(0, 0.3, 0.6) == (pytest.approx(0.0, abs=1e-15), 0.5)
-
-
-def test_the_largest_gap_may_lie_where_panels_meet():
-    curves = meeting([1 - piece for piece in ROUND], LEVEL)
-    assert curves.largest_gap(1, (0, 0.3, 0.7), 0.3, 0.7) == pytest.approx(1.0, rel=1e-12)

@@ -1,20 +1,22 @@
+import math
+
 import mpmath as mp
 import numpy as np
 import pytest
 import twins
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import each
 from strategies import priors, ranges
 
-from skewanova.curves import estimators
-from skewanova.curves.estimators import ESTIMATORS
-from skewanova.curves.roc import RecallSteps, roc_curve, steps_from_vertices
+from skewanova.curves import estimators, roc
+from skewanova.curves.areas import auprec, auprec_score
+from skewanova.curves.estimators import ESTIMATORS, MomentSums, vertex_precision
 from skewanova.priors.weightings import DiscretePrior, UniformPrior, UniformSkew
 
 
 def curve_of(groups):
-    return roc_curve(*twins.labels_and_scores(groups))
+    return roc.roc_curve(*twins.labels_and_scores(groups))
 
 
 @st.composite
@@ -71,16 +73,22 @@ def test_mean_precision_over_uniform_priors_and_skews(point, limits):
 
 
 def rises_of(curve):
-    return steps_from_vertices(curve.tpr, curve.fpr)
+    return roc.steps_from_vertices(curve.tpr, curve.fpr)
 
 
-def test_sums_over_blocks_take_out_rounding():
+def test_sums_over_blocks_and_rises_below_the_doubles():
     ones = np.ones(5)
     start = np.arange(10) / 10
-    rises = [RecallSteps(s, 0 * ones, s + 0.1, 0 * ones, 0 * ones) for s in (start[:5], start[5:])]
+    rises = [roc.RecallSteps(s, 0 * ones, s + 0.1, 0 * ones, 0 * ones) for s in (start[:5], start[5:])]
     assert sum(r.height.sum() for r in rises) != 1.0
     for estimator in estimators.STEP_ESTIMATORS:
         assert estimators.areas_from_steps(rises, np.array([0.1]), estimator).tolist() == [1.0]
+    for fpr in (0.0, 5e-324):
+        rises = roc.steps_from_vertices(np.array([0, 5e-324]), np.array([0, fpr]))
+        assert estimators.segment_areas(rises, 0.2).tolist() == [5e-324 - fpr]
+    tpr = np.array([1e-9, 0.1, 1 / 3, 0.7, 1.0])
+    for weighting in (UniformPrior(0.05, 0.2), UniformPrior(0.3, 0.31), UniformSkew(1.0, 7.0)):
+        assert (estimators.prior_averaged_precision(tpr, np.zeros(5), weighting) == 1).all()
 
 
 @given(
@@ -91,7 +99,7 @@ def test_segment_equals_its_integral(true, false, prior):
     if t0 == t1:
         return
     t0, t1, f0, f1 = (twins.Fraction(k, 50) for k in (t0, t1, f0, f1))
-    found = estimators.segment_areas(steps_from_vertices(*np.array([[t0, t1], [f0, f1]], float)), prior)
+    found = estimators.segment_areas(roc.steps_from_vertices(*np.array([[t0, t1], [f0, f1]], float)), prior)
     assert found.shape == (1,)
     # near 0 alarms the integrand turns too sharply for mpmath's quadrature: closed form there
     with mp.workdps(80):
@@ -109,22 +117,16 @@ def test_segment_twin_equals_the_definition(ends, prior):
     """The closed form used as a twin above, against the integral it stands for."""
     t0, f0, t1, f1 = (twins.Fraction(k, 4) for k in ends)
     truth = twins.segment_by_quadrature((t0, f0), (t1, f1), prior)
-    found = estimators.segment_areas(steps_from_vertices(*np.array([[t0, t1], [f0, f1]], float)), prior)
+    found = estimators.segment_areas(roc.steps_from_vertices(*np.array([[t0, t1], [f0, f1]], float)), prior)
     assert twins.relative_error(found[0], truth) < 5e-15
 
 
 @each("start", [5e-324, 1e-310, 1e-40, 2e-30, 1e-20])
 def test_a_segment_that_begins_all_but_at_the_origin(start):
     """However near, it has the area of one from the origin, and nothing overflows."""
-    near = estimators.segment_areas(steps_from_vertices(np.array([0, 1.0]), np.array([start, 0.5])), 0.2)
-    origin = estimators.segment_areas(steps_from_vertices(np.array([0, 1.0]), np.array([0, 0.5])), 0.2)
+    near = estimators.segment_areas(roc.steps_from_vertices(np.array([0, 1.0]), np.array([start, 0.5])), 0.2)
+    origin = estimators.segment_areas(roc.steps_from_vertices(np.array([0, 1.0]), np.array([0, 0.5])), 0.2)
     assert near == pytest.approx(origin, rel=1e-14 if start < 1e-18 else 1e-12)
-
-
-def test_a_rise_that_the_prior_takes_below_the_doubles_has_no_area():
-    for fpr in (0.0, 5e-324):
-        rises = steps_from_vertices(np.array([0, 5e-324]), np.array([0, fpr]))
-        assert estimators.segment_areas(rises, 0.2).tolist() == [5e-324 - fpr]
 
 
 @each("estimator", [e for e in ESTIMATORS if e != "upper_trapezoid"])
@@ -134,12 +136,6 @@ def test_vertical_segments_at_priors_below_rounding(estimator):
     small, tiny = estimators.area_kernel(curve_of(groups), estimator)(np.array([1e-17, 1e-200]))
     assert twins.relative_error(small, twins.auprec_twin(twins.vertices(groups), 1e-17, estimator)) < 1e-13
     assert tiny / 1e-200 == pytest.approx(small / 1e-17, rel=1e-14)  # proportional to so small a prior
-
-
-def test_precision_without_false_positives_is_1_exactly():
-    tpr = np.array([1e-9, 0.1, 1 / 3, 0.7, 1.0])
-    for weighting in (UniformPrior(0.05, 0.2), UniformPrior(0.3, 0.31), UniformSkew(1.0, 7.0)):
-        assert (estimators.prior_averaged_precision(tpr, np.zeros(5), weighting) == 1).all()
 
 
 @pytest.mark.parametrize("held", [1, 5, 12, 1000])
@@ -156,7 +152,7 @@ def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch)
 def long_curve(n_rises):
     rng = np.random.default_rng(5)
     fpr, tpr = (np.append(0, np.cumsum(rng.integers(1, 9, n_rises))) for _ in range(2))
-    return [steps_from_vertices(tpr / tpr[-1], fpr / fpr[-1])]
+    return [roc.steps_from_vertices(tpr / tpr[-1], fpr / fpr[-1])]
 
 
 @each("estimator", estimators.LINEAR)
@@ -184,11 +180,11 @@ def test_moments_serve_from_12_priors_on_2048_rises(n_rises, n_priors, moments, 
 @each("estimator", estimators.STEP_ESTIMATORS)
 def test_parts_over_several_priors_are_the_weighted_parts_at_each(estimator):
     curve = curve_of([(2, 1), (0, 2), (1, 1), (3, 4)])
-    rises = steps_from_vertices(curve.tpr, curve.fpr)
+    rises = roc.steps_from_vertices(curve.tpr, curve.fpr)
     flat = [np.array([0.2]), np.array([0.1]), np.array([0.2]), np.array([0.3]), np.array([0.1])]
     fields = ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach")
     joined = {name: np.append(getattr(rises, name), one) for name, one in zip(fields, flat, strict=True)}
-    rises = RecallSteps(**joined)
+    rises = roc.RecallSteps(**joined)
     few = DiscretePrior([0.1, 0.3, 0.6], [0.5, 0.3, 0.2])
     alone = [estimators.step_terms(rises, np.array([[prior]]), estimator)[0] for prior in (0.1, 0.3, 0.6)]
     found = estimators.step_terms(rises, few, estimator)
@@ -197,13 +193,27 @@ def test_parts_over_several_priors_are_the_weighted_parts_at_each(estimator):
     assert (found[:-1] > 0).all()
 
 
-def test_a_sum_by_moments_errs_by_the_term_left_out():
+def test_sums_by_moments_hold_every_digit_and_perfect_scores_stay_exact():
     offset, weight, pi = 0.1, 3.0, 0.2
     moments = [np.array([weight * offset**power]) for power in range(estimators.N_MOMENTS)]
     found = estimators._sums_from_moments(np.array([0.5]), moments, np.array([[pi]]))[0]
     truth = weight * pi / (pi + (1 - pi) * 0.5 * (1 + offset))
     shrink = offset * 2 / 3  # of a term to the next: the offset times 1 - precision in the middle
     assert abs(found - truth) <= weight * shrink**estimators.N_MOMENTS + 1e-15
+    u = estimators.SERIES_LIMIT * np.array([-0.999999, -0.7, -0.1, 1e-9, 0.2, 0.8, 0.999999])
+    g, h = estimators.log1p_over_u(u)
+    with mp.workdps(40):
+        exact = [mp.log1p(value) / mp.mpf(value) for value in u]
+        beside = [(1 - ratio) / mp.mpf(value) for ratio, value in zip(exact, u, strict=True)]
+        errors = [abs(a - b) / b for a, b in zip([*g, *h], [*exact, *beside], strict=True)]
+    assert max(errors) < 2.5e-16
+    positive = np.arange(300_000) < 100_000
+    grid = np.linspace(0.01, 0.99, 20)
+    perfect, constant = positive + np.arange(len(positive)) * 1e-9, np.ones(len(positive))
+    for estimator in estimators.STEP_ESTIMATORS:
+        assert (auprec_score(positive, perfect, prior=grid, area_estimator=estimator) == 1.0).all()
+        chance = auprec_score(positive, constant, prior=grid, area_estimator=estimator)
+        assert chance.tolist() == ((1 + grid) / 2 if estimator == "upper_trapezoid" else grid).tolist()
 
 
 @pytest.mark.parametrize(("n_points", "rows"), [(1, [3, 3, 1]), (2, [1] * 7), (5, [1] * 7)])
@@ -216,15 +226,92 @@ def test_a_sum_by_moments_holds_as_many_precisions_at_once_as_it_may(n_points, r
         estimators, "_sums_from_moments", lambda *of: held.append(len(of[-1])) or one_block(*of)
     )
     truth = estimators.vertex_precision(tpr, fpr, at[:, None]).sum(axis=1)
-    assert sums.evaluate(at) == pytest.approx(truth, rel=1e-14)
-    assert held == rows
+    assert (sums.evaluate(at), held) == (pytest.approx(truth, rel=1e-14), rows)
 
 
-def test_the_series_of_the_closed_forms_holds_every_digit():
-    u = estimators.SERIES_LIMIT * np.array([-0.999999, -0.7, -0.1, 1e-9, 0.2, 0.8, 0.999999])
-    g, h = estimators.log1p_over_u(u)
-    with mp.workdps(40):
-        exact = [mp.log1p(value) / mp.mpf(value) for value in u]
-        beside = [(1 - ratio) / mp.mpf(value) for ratio, value in zip(exact, u, strict=True)]
-        errors = [abs(a - b) / b for a, b in zip([*g, *h], [*exact, *beside], strict=True)]
-    assert max(errors) < 2.5e-16
+PRIORS = np.array([1e-9, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999])
+
+
+def exact_sum(weight, tpr, fpr, prior):
+    return math.fsum((weight * vertex_precision(tpr, fpr, prior)).tolist())
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 400), st.floats(0, 4), st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 10]))
+def test_points_of_any_rates(n, power, seed, n_ties):
+    """Rates over many orders of magnitude, none with both rates 0; runs of points with equal rates."""
+    rng = np.random.default_rng(seed)
+    weight, tpr = rng.random(n), rng.random(n) ** (1 + 10 * power)
+    fpr = rng.random(n) ** (1 + 10 * power) * (rng.random(n) < 0.9)
+    tpr[fpr > 0] *= rng.random((fpr > 0).sum()) < 0.9
+    tpr[(tpr == 0) & (fpr == 0)] = 1e-300
+    weight, tpr, fpr = (np.repeat(v, 1 + 31 * n_ties) for v in (weight, tpr, fpr))
+    sums = MomentSums()
+    for part in (slice(None, n // 2), slice(n // 2, None)):
+        sums.add(weight[part], tpr[part], fpr[part])
+    truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
+    assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=4e-15, abs=1e-300)
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover
+@pytest.mark.parametrize("estimator", estimators.LINEAR)
+def test_many_priors_of_a_large_sample(estimator, monkeypatch):
+    rng = np.random.default_rng(5)
+    positive = rng.random(300_000) < 0.1
+    score = rng.normal(size=len(positive)) + 1.5 * positive
+    grid = np.tile(PRIORS, 2)
+    found = auprec_score(positive, score, prior=grid, area_estimator=estimator)
+    blocks = list(roc.steps_from_scores(positive, score))
+    assert len(blocks) > 2
+    points = [estimators.LINEAR[estimator](block) for block in blocks]
+    weight = math.fsum(w for p in points for w in p.weight.tolist())
+    for prior, area in zip(grid, found, strict=True):
+        terms = (p.mean(lambda t, f, pi=prior: vertex_precision(t, f, pi)) for p in points)
+        assert area == pytest.approx(math.fsum(v for t in terms for v in t.tolist()) / weight, rel=2e-15)
+    curve = roc.roc_curve(positive, score)
+    assert auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
+    monkeypatch.setattr(estimators, "MIN_PRIORS_FOR_MOMENTS", np.inf)
+    assert auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
+
+
+@each("estimator", estimators.STEP_ESTIMATORS)
+def test_blocks_of_scores_are_those_of_the_curve(estimator):
+    rng = np.random.default_rng(6)
+    positive = rng.random(150_000) < 0.4
+    score = np.round(rng.normal(size=len(positive)) + positive, 4)
+    curve = roc.roc_curve(positive, score)
+    either = roc.steps_from_scores(positive, score), roc.steps_from_curve(curve)
+    by_score, by_curve = (roc.concatenate_steps(list(blocks)) for blocks in either)
+    for name in ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach"):
+        assert getattr(by_score, name).tolist() == getattr(by_curve, name).tolist()
+    area = auprec_score(positive, score, prior=0.1, area_estimator=estimator)
+    assert area == pytest.approx(auprec(curve, 0.1, area_estimator=estimator), rel=1e-15)
+
+
+def test_centres_of_bins_and_rates_too_small_to_divide_by():
+    ratio = np.exp(np.random.default_rng(7).uniform(-300, 300, 5000))
+    code = ratio.view(np.int64) >> estimators.LOW_BITS
+    low, high = ((code + k << estimators.LOW_BITS).view(np.float64) for k in (0, 1))
+    centre = estimators._bin_centres(code)
+    assert centre == pytest.approx((low + high) / 2, rel=1e-15)
+    assert (np.abs(ratio - centre) <= centre / 128).all()  # eight terms then reach 128^-8 = 1.4e-17
+    weight = np.array([1.0, 2.0, 4.0, 8.0])
+    tpr, fpr = np.array([1e-160, 3e-200, 0.0, 0.5]), np.array([2e-160, 0.3, 0.7, 1e-170])
+    sums = MomentSums()
+    assert sums.evaluate(PRIORS).tolist() == [0.0] * len(PRIORS)
+    sums.add(weight, tpr, fpr)
+    truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
+    assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=4e-15)
+    perfect = MomentSums()
+    perfect.add(np.array([0.25, 0.5]), np.array([0.1, 1e-200]), np.zeros(2))
+    assert perfect.evaluate(PRIORS).tolist() == [0.75] * len(PRIORS)
+
+
+@each("n", [1, 31, 32, 33, 100])
+def test_points_at_the_very_centre_of_a_bin_count(n):
+    centre = float(estimators._bin_centres(np.array([1.7]).view(np.int64) >> estimators.LOW_BITS)[0])
+    sums = MomentSums()
+    sums.add(np.full(n, 0.5), np.full(n, 0.5), np.full(n, 0.5 * centre))
+    truth = 0.5 * n * PRIORS / (PRIORS + (1 - PRIORS) * centre)
+    assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=1e-14)

@@ -76,8 +76,7 @@ def test_measures_are_those_of_each_curve(estimator, table, weighting, block_siz
         patch.setattr(curves_groups, "BLOCK_SIZE", block_size)
         patch.setattr(sorting, "BLOCK_SIZE", block_size)
         found = group_measures(table, weighting, estimator)
-    assert found[0].tolist() == areas
-    assert found[1] == pytest.approx(means, rel=1e-14)
+    assert (found[0].tolist(), found[1]) == (areas, pytest.approx(means, rel=1e-14))
 
 
 def drawn(sizes, seed=0):
@@ -142,8 +141,7 @@ def test_a_packed_curve_is_the_curve_without_thresholds(score):
     assert (found.tpr.tolist(), found.fpr.tolist()) == (whole.tpr.tolist(), whole.fpr.tolist())
     assert (found.n_positive, found.n_negative) == (4.0, 7.0)
     assert np.isnan(found.thresholds).all()
-    assert (packed.ends is None) == (len(set(score.tolist())) == 11)
-    assert packed.labels.nbytes == 2
+    assert (packed.ends is None, packed.labels.nbytes) == (len(set(score.tolist())) == 11, 2)
     rises, expected = packed.steps(), steps_from_vertices(whole.tpr, whole.fpr)
     for name in ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach"):
         assert getattr(rises, name).tolist() == getattr(expected, name).tolist()

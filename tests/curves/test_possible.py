@@ -27,9 +27,6 @@ def rows():
     return {name: check_reported_areas(areas, auc=auc) for name, (areas, auc) in ROWS.items()}
 
 
-# --- the constants ------------------------------------------------------------------------------------------
-
-
 def loss(tpr, fpr, skew):
     return np.where(fpr == 0, 0.0, skew * fpr / np.where(fpr == 0, 1, tpr + skew * fpr))
 
@@ -140,17 +137,25 @@ def adversary(rng, n_steps):
 def test_all_negatives_first_meet_the_constant_in_the_limit(estimator):
     roc = sa.roc_curve(np.repeat([0, 1], [50, 4000]), -np.arange(4050))
     losses = 1 - sa.auprec(roc, [0.5, 0.1], area_estimator=estimator)
-    assert losses[0] / losses[1] == pytest.approx(
-        max_loss_ratio(0.5, 0.1, area_estimator=estimator), abs=1e-3
-    )
+    expected = max_loss_ratio(0.5, 0.1, area_estimator=estimator)
+    assert losses[0] / losses[1] == pytest.approx(expected, abs=1e-3)
 
 
-def test_constant_of_the_published_table():
+def test_constant_of_the_published_table_and_landgrebes_rows(rows):
     assert max_loss_ratio(0.5, 0.1) == pytest.approx(np.log(2) / (9 * np.log(10 / 9)), rel=1e-14)
     assert max_loss_ratio(0.5, 0.1, area_estimator="convex_hull") == pytest.approx(5 / 9)
     assert all(max_loss_ratio(0.3, 0.3, area_estimator=e, ties=True) == 1 for e in ESTIMATORS)
     diagonal = 1 - sa.auprec(sa.roc_curve([0, 1], [1, 1]), [0.5, 0.1], area_estimator="convex_hull")
     assert diagonal[0] / diagonal[1] == pytest.approx(5 / 9)
+    assert not any(row.possible for row in rows.values())
+    assert [row.missing_recall for row in rows.values()] == pytest.approx([0.435, 0.021, 0.136], abs=1e-3)
+    lowest = rows["A"].find_range("AUPREC(0.5)").low_given_auc
+    assert lowest == pytest.approx(0.8324, abs=2e-4)  # at .943 + .0005
+    assert [pair.holds for pair in rows["A"].pairs] == [False, False, False]
+    assert [pair.holds for pair in rows["B"].pairs] == [True, True, True]
+    assert not rows["C"].pairs[0].holds
+    assert rows["C"].find_range("AUPREC(0.5)").low == pytest.approx(0.877, abs=1e-3)
+    assert rows["B"].find_range("AUPREC(0.5)").low == pytest.approx(0.788, abs=1e-3)
 
 
 @each("pair", [(0.9, 0.8), (0.99, 0.2), (0.999, 0.99)])
@@ -170,9 +175,6 @@ def test_constant_of_steps_by_the_best_of_here_and_the_end(pair):
     for low in ((0.5, 0.1), (0.1, 0.01)):  # there the constant of distinct scores holds
         found = max_loss_ratio(*low, area_estimator="average_precision", ties=True)
         assert found == pytest.approx(max_loss_ratio(*low), rel=1e-8)
-
-
-# --- tables -------------------------------------------------------------------------------------------------
 
 
 def lowest_auprec(auc, prior):
@@ -208,7 +210,7 @@ def test_lowest_area_given_the_auc_equals_the_closed_form(auc, prior):
     assert not check_reported_areas({prior: twin - 2e-3}, auc=auc, rounding=0).possible
 
 
-def test_areas_of_curves_and_their_means_are_possible():
+def test_curves_are_possible_and_recall_cut_out_of_one_is_missing():
     rng = np.random.default_rng(1)
     priors = np.array([0.5, 0.1, 0.01])
     areas, aucs = [], []
@@ -219,13 +221,9 @@ def test_areas_of_curves_and_their_means_are_possible():
         assert check_reported_areas(dict(zip(priors, areas[-1], strict=True)), auc=aucs[-1]).possible
     found = check_reported_areas(dict(zip(priors, np.mean(areas, axis=0), strict=True)), auc=np.mean(aucs))
     assert found.possible
-    assert found.missing_recall == 0
-    assert str(found) == "possible on complete curves"
+    assert (found.missing_recall, str(found)) == (0, "possible on complete curves")
     auc = found.find_range("AUC")
     assert auc.low - 1e-6 <= auc.value <= auc.high + 1e-6
-
-
-def test_recall_cut_out_of_a_curve_is_found_missing():
     areas, missing = np.array([0.97, 0.95]), 0.25
     found = check_reported_areas(dict(zip((0.5, 0.1), areas - missing, strict=True)))
     assert not found.possible
@@ -233,33 +231,15 @@ def test_recall_cut_out_of_a_curve_is_found_missing():
     assert f"at least {found.missing_recall:.3f} is missing" in str(found)
 
 
-def test_landgrebes_rows(rows):
-    assert not any(row.possible for row in rows.values())
-    assert [row.missing_recall for row in rows.values()] == pytest.approx([0.435, 0.021, 0.136], abs=1e-3)
-    lowest = rows["A"].find_range("AUPREC(0.5)").low_given_auc
-    assert lowest == pytest.approx(0.8324, abs=2e-4)  # at .943 + .0005
-    assert [pair.holds for pair in rows["A"].pairs] == [False, False, False]
-    assert [pair.holds for pair in rows["B"].pairs] == [True, True, True]
-    assert not rows["C"].pairs[0].holds
-    assert rows["C"].find_range("AUPREC(0.5)").low == pytest.approx(0.877, abs=1e-3)
-    assert rows["B"].find_range("AUPREC(0.5)").low == pytest.approx(0.788, abs=1e-3)
-
-
-def test_the_constant_is_met_at_any_auc_and_not_exceeded():
+def test_what_the_constant_a_rising_area_and_the_diagonal_leave_possible():
     auc, skews = 0.7, (1, 9)  # a share of 0.3 with all negatives first, the rest perfect
     common, rare = (1 - (1 - auc) * skew * np.log1p(1 / skew) for skew in skews)
     assert check_reported_areas({0.5: common, 0.1: rare}, auc=auc, rounding=1e-4).possible
     assert not check_reported_areas({0.5: common - 3e-3, 0.1: rare}, auc=auc, rounding=1e-4).possible
-
-
-def test_an_area_that_rises_with_rarer_priors_cannot_be_explained():
     found = check_reported_areas({0.5: 0.4, 0.1: 0.6})
     assert np.isnan(found.missing_recall)
     assert str(found) == "impossible, even with recall missing"
     assert not found.possible
-
-
-def test_curves_above_the_diagonal_have_less_room():
     below = {0.5: 0.40, 0.1: 0.07}
     assert check_reported_areas(below).possible
     assert not check_reported_areas(below, area_estimator="convex_hull").possible
@@ -280,15 +260,17 @@ def test_estimators_stay_near_the_exact_area_of_distinct_scores(n):
             assert np.abs(off).max() <= _estimator_error(n)
 
 
-def test_pairs_by_hand():
+def test_pairs_by_hand_and_room_for_few_positives():
     # the constant of hulls is 0.5 / 0.9, so the rarer loss 0.36 allows 0.2, and the digits 0.0005 (1 + 5 / 9)
     allowed = 0.2 + 0.0005 * 14 / 9
     for loss_, holds in ((0.2, True), (allowed - 1e-9, True), (allowed + 1e-9, False)):
         (pair,) = _compare_pairs({0.5: 1 - loss_, 0.1: 0.64}, 0.0005, "convex_hull")
-        assert pair[:2] == (0.5, 0.1)
-        assert pair[2:5] == pytest.approx((5 / 9, loss_, 0.2))
-        assert pair.holds == holds
+        assert (pair[:2], pair[2:5], pair.holds) == ((0.5, 0.1), pytest.approx((5 / 9, loss_, 0.2)), holds)
     assert _compare_pairs({0.5: 1.0, 0.1: 1.0}, 0.0, "exact")[0].holds  # neither loses anything
+    assert (_estimator_error(1), _estimator_error(55)) == (1.5, pytest.approx(0.045488, abs=1e-6))
+    areas, auc = ROWS["B"]
+    assert check_reported_areas(areas, auc=auc, n_positive=30).possible
+    assert not check_reported_areas(areas, auc=auc, n_positive=100_000).possible
 
 
 @pytest.mark.parametrize(
@@ -298,16 +280,7 @@ def test_pairs_by_hand():
 def test_recall_missing_within_the_error_of_the_grid_is_none(least, told, monkeypatch):
     monkeypatch.setattr(_CurveSearch, "solve", lambda *_: least)
     found = check_reported_areas({0.5: 0.8})
-    assert found.missing_recall == pytest.approx(told, abs=0, nan_ok=True)
-    assert found.possible == (told == 0)
-
-
-def test_few_positives_leave_more_room():
-    assert _estimator_error(1) == 1.5
-    assert _estimator_error(55) == pytest.approx(0.045488, abs=1e-6)
-    areas, auc = ROWS["B"]
-    assert check_reported_areas(areas, auc=auc, n_positive=30).possible
-    assert not check_reported_areas(areas, auc=auc, n_positive=100_000).possible
+    assert (found.missing_recall, found.possible) == (pytest.approx(told, abs=0, nan_ok=True), told == 0)
 
 
 HALF = {0.5: 0.5}

@@ -9,7 +9,7 @@ from loops import each
 
 from skewanova.curves import sorting
 from skewanova.curves.roc import curve_from_scores
-from skewanova.curves.sorting import find_run_ends, iter_runs_with_positives, sort_cases
+from skewanova.curves.sorting import find_run_ends, iter_runs_with_positives, rank_among_positives, sort_cases
 
 INTEGERS = [np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]
 FLOATS = [np.dtype(t) for t in ("f2", "f4", "f8")]
@@ -78,8 +78,7 @@ def test_curve_and_rises_equal_the_plain_twin(pair, block_size):
             for parts in zip(*iter_runs_with_positives(sorted_cases.keys), strict=True)
         ]
     recovered = sorted_cases.scores(find_run_ends(sorted_cases.keys))
-    assert recovered.dtype == score.dtype
-    assert recovered.tolist() == values
+    assert (recovered.dtype, recovered.tolist()) == (score.dtype, values)
     assert curve.tpr.tolist() == [0.0, *(true / true[-1]).tolist()]
     assert curve.fpr.tolist() == [0.0, *(false / false[-1]).tolist()]
     assert curve.thresholds.tolist() == [np.inf, *map(float, values)]
@@ -119,8 +118,7 @@ def test_groups_are_sorted_each_apart(groups, of_one_size):
 def test_width_of_keys_and_fallback_to_ranks(score, bits, ranked):
     """Ranks are taken only where a bit would be lost; 32-bit keys wherever they hold all scores."""
     found = sort_cases(np.array([True] + [False] * (len(score) - 1)), score)
-    assert 8 * found.keys.itemsize == bits
-    assert (found.packing.ranked is not None) == ranked
+    assert (8 * found.keys.itemsize, found.packing.ranked is not None) == (bits, ranked)
 
 
 def test_scores_in_any_memory_layout():
@@ -131,3 +129,13 @@ def test_scores_in_any_memory_layout():
         found = curve_from_scores(positive, score)
         assert found.thresholds.tolist() == reference.thresholds.tolist()
         assert found.tpr.tolist() == reference.tpr.tolist()
+
+
+SCORES = st.lists(st.integers(0, 6), min_size=1, max_size=12)
+
+
+@given(SCORES, SCORES)
+def test_a_slot_tells_how_many_scores_of_positives_are_better_and_whether_one_is_tied(positives, others):
+    levels = np.unique(np.array(positives, dtype=float))
+    found = rank_among_positives(levels, np.array(others, dtype=float))
+    assert found.tolist() == [2 * (levels > one).sum() + (one in levels) for one in others]

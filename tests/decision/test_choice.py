@@ -133,9 +133,8 @@ def test_columns_and_order():
     assert ranked["iauprec"].is_monotonic_decreasing
     assert choice.ranking_order(measures) == tuple(ranked["model"])
     np.testing.assert_allclose(ranked["iauprec"], mean[ranked["model"]], rtol=1e-14)
-    np.testing.assert_allclose(
-        ranked["auc"], measures.iauprec.groupby("model")["auc"].mean()[ranked["model"]], rtol=1e-14
-    )
+    expected = measures.iauprec.groupby("model")["auc"].mean()[ranked["model"]]
+    np.testing.assert_allclose(ranked["auc"], expected, rtol=1e-14)
     pd.testing.assert_frame_equal(measures.iauprec, before[0])  # the input is never modified
     pd.testing.assert_frame_equal(measures.auprec, before[1])
     assert measures.models == before[2]
@@ -196,8 +195,7 @@ def check_regions(measures, regions):
     """Regions tile the range, neighbours differ, and nobody is ahead of the leader anywhere."""
     low = min(*measures.priors, measures.deployment_prior.low)
     high = max(*measures.priors, measures.deployment_prior.high)
-    assert tuple(regions) == REGION_COLUMNS
-    assert regions["prior_low"].iloc[0] == pytest.approx(low, rel=1e-12)
+    assert (tuple(regions), regions["prior_low"].iloc[0]) == (REGION_COLUMNS, pytest.approx(low, rel=1e-12))
     assert regions["prior_high"].iloc[-1] == pytest.approx(high, rel=1e-12)
     assert regions["prior_low"].tolist()[1:] == regions["prior_high"].tolist()[:-1]
     assert all(a != b for a, b in pairwise(regions["model"]))
@@ -259,8 +257,7 @@ def test_identical_leaders_a_single_prior_and_the_order_of_models():
 def test_a_lead_in_the_last_digits_is_none(shift):
     shared, other = through((0.1, 0.6), (0.2, 0.8)), through((0.1 + shift, 0.6), (0.2, 0.8))
     measures = measure({"a": [shared] * 2, "b": [other] * 2})
-    assert choice.ranking_order(measures) == ("a", "b")
-    assert find_regions(measures)["model"].tolist() == ["a"]
+    assert (choice.ranking_order(measures), find_regions(measures)["model"].tolist()) == (("a", "b"), ["a"])
 
 
 @pytest.mark.parametrize("seed", [None, 30])

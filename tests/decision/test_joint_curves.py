@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from case_values import covariance_of, jackknife_values, moved_elsewhere
-from fold_tables import designed, evaluated, scored
+from fold_tables import designed, evaluated, score_rows, scored
 from loops import each
 from messages import expect_error
 from scipy import stats
@@ -77,8 +77,7 @@ def test_halvings_add_their_mean_square_and_one_fold_has_no_spread(four_folds):
     assert (found.estimate.tolist(), found.deviations.shape) == (four_folds[0].tolist(), (0, 3, 2))
     assert np.isnan([found.df, found.critical_value(0.05)]).all()
     difference, variance = found.pairs()
-    assert difference[0] == pytest.approx(four_folds[0, 0] - four_folds[0, 1])
-    assert variance.shape == (3, 2)
+    assert (difference[0], variance.shape) == (pytest.approx(four_folds[0, 0] - four_folds[0, 1]), (3, 2))
     assert np.isnan(variance).all()
 
 
@@ -163,7 +162,7 @@ def test_models_that_lack_folds_cases_or_spread(several):
     np.testing.assert_allclose(replace(curves, pair_df=None).half_widths(1.7), 1.7 * error)
 
 
-def test_panels_reach_over_the_grid_and_the_deployment_prior(several):
+def test_panels_reach_over_the_grid_and_are_measured_once(several, monkeypatch):
     measures, _ = several
     found = joint_curves.panel_curves(designed(measures, 0.5))
     assert (found.low, found.high) == (0.05, 0.4)
@@ -173,6 +172,11 @@ def test_panels_reach_over_the_grid_and_the_deployment_prior(several):
     areas = areas_of(measures, found.joint.priors[at])
     spread = (found.joint.deviations[:, :, at] ** 2).sum(axis=0)
     assert spread == pytest.approx(areas.var(axis=0, ddof=1) * (1 / 3 + 0.5))
+    measures, _ = evaluated(scored(1))
+    found = joint_curves.joint_curves(measures, PRIORS)
+    monkeypatch.setattr(CaseDeviations, "from_models", None)  # nothing is measured again
+    assert joint_curves.joint_curves(measures, PRIORS) is found
+    assert joint_curves.panel_curves(measures).joint.has_covariance
 
 
 @each(("n_positive", "known"), [(1, False), (2, True), (58, True), (59, False)])
@@ -182,14 +186,6 @@ def test_a_class_of_one_case_shows_no_spread(n_positive, known):
     assert joint_curves.joint_curves(measures, PRIORS).has_covariance is known
 
 
-def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks(monkeypatch):
-    measures, _ = evaluated(scored(1))
-    found = joint_curves.joint_curves(measures, PRIORS)
-    monkeypatch.setattr(CaseDeviations, "from_models", None)  # nothing is measured again
-    assert joint_curves.joint_curves(measures, PRIORS) is found
-    assert joint_curves.panel_curves(measures).joint.has_covariance
-
-
 @pytest.fixture(scope="module")
 def runs():
     """Labels, scores (n_cases, n_models, n_runs), and the evaluation of two models in three runs."""
@@ -197,11 +193,7 @@ def runs():
     labels = np.repeat([1, 0], [14, 60])
     scores = rng.normal(size=(74, 1, 1)) + 0.5 * rng.normal(size=(74, 2, 3)) + labels[:, None, None]
     frame = pd.concat(
-        pd.DataFrame(
-            {"model": f"m{m}", "fold": r, "case": range(74), "y_true": labels, "y_score": scores[:, m, r]}
-        )
-        for m in range(2)
-        for r in range(3)
+        score_rows(f"m{m}", r, labels, scores[:, m, r], case=range(74)) for m in range(2) for r in range(3)
     )
     return labels, scores, evaluate(frame, at_priors=(0.5, 0.6), deployment_prior=(0.5, 0.6))
 

@@ -164,7 +164,7 @@ def test_stretches_shorter_than_rounding_are_left_out(reach):
     assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
 
 
-def test_unknown_crossings_have_no_error_and_stretches_that_touch_are_one():
+def test_unknown_crossings_stretches_that_touch_and_gaps_of_rounding(monkeypatch):
     edges, priors = panel_priors(LOW, HIGH)
     known, rising = np.full(priors.shape, 0.04), [Chebyshev([1.0, 0.5])] * (len(edges) - 1)
     assert leads._delta_error(edges, rising, known, -2.0) > 0
@@ -174,9 +174,6 @@ def test_unknown_crossings_have_no_error_and_stretches_that_touch_are_one():
     assert np.isnan(leads._delta_error(edges, rising, np.inf * known, -2.0))
     apart = [(1, 4.0, 6.0), (0, 1.0, 2.0), (1, 6.0, 7.0), (0, 3.0, 4.0), (1, 5.0, 5.5), (2, 6.5, 8.0)]
     assert leads._join_ranges(apart) == [(0, 1.0, 2.0), (0, 3.0, 4.0), (1, 4.0, 7.0), (2, 6.5, 8.0)]
-
-
-def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
     behind = [(-3.5, -3.0), (-2.5, -2.0), (-2.0 + leads.MIN_WIDTH / 2, -1.0)]
     monkeypatch.setattr(leads, "band_intervals", lambda *_: [(0, 1, *limits) for limits in behind])
     found = leads.leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)

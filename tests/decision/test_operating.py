@@ -319,7 +319,7 @@ def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):
         sa.threshold_table(parts(), choose_on="tuning", threshold=0.5)
 
 
-def test_command_chooses_on_a_part_and_takes_a_distribution(tmp_path):
+def test_command_chooses_on_a_part_and_warns_in_one_line(tmp_path):
     parts().rename(columns={"part": "set"}).to_csv(tmp_path / "scores.csv", index=False)
     options = ["--precision", 0.5, "--at-priors", "beta:2:8", "--choose-on", "tuning", "--part-column", "set"]
     done = run("threshold", tmp_path / "scores.csv", *options, "--json")
@@ -334,9 +334,6 @@ def test_command_chooses_on_a_part_and_takes_a_distribution(tmp_path):
     ):
         refused = run("threshold", tmp_path / "scores.csv", *more)
         assert (refused.exit_code, message in " ".join(refused.stderr.split())) == (2, True)
-
-
-def test_warnings_of_one_kind_are_one_line(tmp_path):
     frame = pd.concat([one_fold(LABELS[::-1]).assign(model=f"m{i}") for i in range(3)])
     frame.to_csv(tmp_path / "scores.csv", index=False)
     done = run("threshold", tmp_path / "scores.csv", "--precision", 0.999, "--at-priors", 0.001)
@@ -420,9 +417,8 @@ def test_limits_of_a_quotient_are_where_the_limit_of_a_difference_is_0(under):
 def test_quotients_at_the_boundary():
     nothing = Estimate(0.0, 0.0, 0.2)
     assert operating.proportion_ratio(RECALL, nothing)[0::2] == (np.inf, np.inf)
-    assert operating.proportion_ratio(RECALL, nothing).low == pytest.approx(
-        np.sqrt(RECALL.low * (2 * RECALL.value - RECALL.low)) / 0.2
-    )
+    expected = np.sqrt(RECALL.low * (2 * RECALL.value - RECALL.low)) / 0.2
+    assert operating.proportion_ratio(RECALL, nothing).low == pytest.approx(expected)
     assert operating.proportion_ratio(nothing, RECALL)[:2] == (0.0, 0.0)
     high = operating.proportion_ratio(nothing, RECALL).high
     assert reach(nothing, RECALL, high, low=False) == pytest.approx(0, abs=1e-12)

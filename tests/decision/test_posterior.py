@@ -71,7 +71,7 @@ def test_leading_models_and_their_contrasts():
     assert seen @ axes == pytest.approx(estimate - estimate.mean())
 
 
-def test_the_grid_holds_quantiles_of_both_priors():
+def test_the_grid_holds_quantiles_and_leads_without_variance_are_certain():
     spread, scale = posterior._spread_and_scale_grid(0.2, 6.0)
     assert len(spread) == len(scale) == posterior.N_SPREADS * posterior.N_SCALES == 8000
     middle = (np.arange(posterior.N_SPREADS) + 0.5) / posterior.N_SPREADS
@@ -80,10 +80,18 @@ def test_the_grid_holds_quantiles_of_both_priors():
     assert np.unique(scale) == pytest.approx(np.sort(6 / stats.chi2.ppf(middle, 6)))
     assert len({*zip(spread, scale, strict=True)}) == 8000
     known = posterior._spread_and_scale_grid(0.2, np.inf)
-    assert known[0] == pytest.approx(
-        stats.halfcauchy.ppf((np.arange(posterior.N_SPREADS) + 0.5) / posterior.N_SPREADS, scale=0.2)
-    )
+    expected = stats.halfcauchy.ppf((np.arange(posterior.N_SPREADS) + 0.5) / posterior.N_SPREADS, scale=0.2)
+    assert known[0] == pytest.approx(expected)
     assert (known[1] == 1).all()
+    zero = np.zeros((3, 3))
+    assert posterior.probability_best(np.array([0.5, 0.7, 0.6]), zero, df=5).tolist() == [0, 1, 0]
+    assert posterior.probability_best(np.array([0.7, 0.7, 0.6]), zero, df=5).tolist() == [0.5, 0.5, 0]
+    covariance = np.zeros((3, 3))
+    covariance[2, 2] = 0.01
+    found = posterior.probability_best(np.array([0.6, 0.5, 0.55]), covariance, df=np.inf)
+    assert found[1] == 0  # whatever the third does
+    assert 0 < found[2] < 0.5
+    assert found.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.2, 1), (5.0, 2)])
@@ -102,18 +110,6 @@ def test_a_difference_without_variance_counts_beyond_the_tolerance(gap, kept):
     # Of two models the contrast is their difference over the root of 2.
     variances, _, seen = posterior._orthogonal_contrasts(np.array([gap * TIE, 0.0]), np.zeros((2, 2)))
     assert (len(variances), len(seen)) == (kept, kept)
-
-
-def test_leads_without_variance_are_certain():
-    zero = np.zeros((3, 3))
-    assert posterior.probability_best(np.array([0.5, 0.7, 0.6]), zero, df=5).tolist() == [0, 1, 0]
-    assert posterior.probability_best(np.array([0.7, 0.7, 0.6]), zero, df=5).tolist() == [0.5, 0.5, 0]
-    covariance = np.zeros((3, 3))
-    covariance[2, 2] = 0.01
-    found = posterior.probability_best(np.array([0.6, 0.5, 0.55]), covariance, df=np.inf)
-    assert found[1] == 0  # whatever the third does
-    assert 0 < found[2] < 0.5
-    assert found.sum() == pytest.approx(1)
 
 
 def test_9999_draws_from_seed_0_are_shared_by_models_that_are_the_same():

@@ -413,8 +413,7 @@ def test_priors_not_judged_are_said_and_400_cases_are_judged():
     # With continuous scores 30 of both are enough, as measured (docs/studies/support.md).
     frame = scores("test_set", [2.5, 0.8], n_positive=32, n_negative=368)
     verdict = compared(frame, "test_set", (0.05, 0.2)).verdict
-    assert verdict.state == "choose"
-    assert verdict.choose == f"Use m0 (supported above prior {30 / 398:.3g})."
+    assert (verdict.state, verdict.choose) == ("choose", f"Use m0 (supported above prior {30 / 398:.3g}).")
     assert verdict.weakest_point == "Only 19.4 effective negatives at prior 0.05; 30 are needed."
 
 
@@ -506,8 +505,7 @@ def test_models_that_swap_or_are_equal_have_their_numbers(results):
 def test_a_control_is_what_the_others_are_held_against(control, told, models):
     design, options = KINDS["tie"]
     result = compared(scores(design, **options), design, control=control)
-    assert (result.verdict.state, result.verdict.choose) == ("control", told)
-    assert result.verdict.models == models
+    assert (result.verdict.state, result.verdict.choose, result.verdict.models) == ("control", told, models)
     assert_numbers_have_tables(result)
 
 

@@ -8,18 +8,12 @@ import pytest
 from fold_tables import designed
 from halved_tables import halved_frame
 from loops import each
+from messages import expect_error
 from precision_twins import cell, sized_models, twin, vertices_of
 from scipy import stats
 
 from skewanova import FoldDesign, auprec, evaluate, load_satellite_scores
-from skewanova.base.checks import InputError
-from skewanova.evaluation import auprec_by_prior, auprec_intervals, regret, support
-from skewanova.evaluation.curve_frames import (
-    INTERVAL_COLUMNS,
-    REGRET_COLUMNS,
-    SUPPORT_COLUMNS,
-    write_support_warnings,
-)
+from skewanova.evaluation import auprec_by_prior, auprec_intervals, curve_frames, regret, support
 from skewanova.evaluation.measures import prior_grid
 from skewanova.inference.sampling import Sample
 from skewanova.scores.design import logit_interval
@@ -36,8 +30,7 @@ def measures():
 def test_intervals_have_the_corrected_error_and_the_cases_at_the_prior(measures, ratio):
     evaluation = designed(measures, ratio)
     frame, support = auprec_intervals(evaluation, alpha=0.1), evaluation.support
-    assert tuple(frame) == INTERVAL_COLUMNS
-    assert len(frame) == 6
+    assert (tuple(frame), len(frame)) == (curve_frames.INTERVAL_COLUMNS, 6)
     for row in frame.itertuples():
         mine = measures.auprec.query("model == @row.model and prior == @row.prior")["auprec"]
         error = stats.sem(mine) * np.sqrt(1 + 20 * ratio)  # Nadeau and Bengio 2003
@@ -47,30 +40,25 @@ def test_intervals_have_the_corrected_error_and_the_cases_at_the_prior(measures,
         assert (row.std_error, row.n_folds) == (pytest.approx(error), 20)
 
 
-def test_intervals_keep_the_order_of_the_frame_and_know_none_of_one_fold(measures):
+def test_intervals_keep_their_order_and_regret_is_the_shortfall(measures):
     ordered = measures.reorder_models(("C", "A", "B"))
     one = ordered.auprec.query("fold == 1")
     frame = auprec_intervals(replace(ordered, auprec=one))
     assert list(dict.fromkeys(frame["model"])) == ["C", "A", "B"]
     assert frame[["std_error", "conf_low", "conf_high"]].isna().all(axis=None)
     np.testing.assert_array_equal(frame["auprec"], one["auprec"])
-
-
-def test_regret_is_the_shortfall_of_single_curves(measures):
     priors = regret(measures)["prior"]
     assert {0.05, 0.2, 0.5} <= set(priors)
-    assert priors.min() == 0.05
-    assert len(priors) == 3 * priors.nunique()
+    assert (priors.min(), len(priors)) == (0.05, 3 * priors.nunique())
     frame = regret(measures, [0.02, 0.3])
-    assert tuple(frame) == REGRET_COLUMNS
+    assert tuple(frame) == curve_frames.REGRET_COLUMNS
     for prior, rows in frame.groupby("prior"):
         mean = {
             model: np.mean([auprec(roc, prior) for (m, _), roc in measures.curves.items() if m == model])
             for model in measures.models
         }
         best = max(mean, key=mean.get)
-        assert rows["best"].tolist() == [best] * 3
-        assert rows["model"].tolist() == list(measures.models)
+        assert (rows["best"].tolist(), rows["model"].tolist()) == ([best] * 3, list(measures.models))
         np.testing.assert_allclose(rows["auprec"], list(mean.values()), rtol=1e-12)
         np.testing.assert_allclose(rows["regret"], mean[best] - np.array(list(mean.values())), atol=1e-12)
 
@@ -133,15 +121,14 @@ def test_support_is_distinct_negatives_over_skew(n_folds):
     limit = 50 / (50 + n)
     assert measures.support.smallest_prior == pytest.approx(limit)
     found = support(measures, [0.2, limit / 2, limit])
-    assert tuple(found) == SUPPORT_COLUMNS
+    assert tuple(found) == curve_frames.SUPPORT_COLUMNS
     found = found.set_index("prior")
     assert found.index.tolist() == sorted([limit / 2, limit, 0.2])
     np.testing.assert_allclose(found["effective_negatives"], n * found.index / (1 - found.index), rtol=1e-12)
     assert found["supported"].tolist() == [prior >= limit for prior in found.index]
     assert found["needed"].tolist() == [50] * 3
     for along in (support, regret, auprec_by_prior):
-        with pytest.raises(InputError, match="`priors` must lie strictly between 0 and 1"):
-            along(measures, [1.5])
+        expect_error("`priors` must lie strictly between 0 and 1", along, measures, [1.5])
 
 
 @quiet
@@ -158,8 +145,7 @@ def test_few_distinct_scores_need_more_cases(levels, needed, n_folds):
         for fold in range(n_folds)
     ]
     measures = evaluate(pd.concat(parts), at_priors=(0.5,), design="independent" if n_folds > 1 else "auto")
-    assert measures.support.needed == needed
-    assert set(support(measures)["needed"]) == {needed}
+    assert (measures.support.needed, set(support(measures)["needed"])) == (needed, {needed})
     assert replace(measures, scores=None).support.needed == 50
     folds_of_25 = counted([(5, 20)] * 3).assign(y_score=rng.normal(size=75))
     assert evaluate(folds_of_25, at_priors=(0.5,), design="independent").support.needed == 30
@@ -211,14 +197,14 @@ def test_priors_without_support_are_told_with_their_numbers():
     frame = pd.concat(parts, ignore_index=True)
     frame = frame.assign(model="A", y_score=frame.index)
     options = {"deployment_prior": (0.1, 0.3), "design": "independent"}
-    assert write_support_warnings(evaluate(frame, at_priors=(0.5, 0.1), **options)) == []
+    assert curve_frames.write_support_warnings(evaluate(frame, at_priors=(0.5, 0.1), **options)) == []
     for priors, said in (
         ((0.5, 0.06), "at prior 0.06 there are 28.7 effective"),
         ((0.5, 0.06, 0.01), "at priors 0.06 and 0.01 there are 28.7 and 4.55 effective"),
         ((0.001, 0.06, 0.01), "at priors 0.06 to 0.001 there are 28.7 to 0.45 effective"),
     ):
         measures = evaluate(frame, at_priors=priors, **options)
-        (note,) = write_support_warnings(measures)
+        (note,) = curve_frames.write_support_warnings(measures)
         assert note.startswith(f"{said} negatives (negatives / skew), but 30 are needed")
         thin = support(measures, [*priors, 0.1]).query("not supported")["prior"]
         assert len(thin) == sum(prior < 0.1 for prior in priors)
@@ -227,12 +213,10 @@ def test_priors_without_support_are_told_with_their_numbers():
 def test_auprec_along_the_prior():
     measures = evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
     found = auprec_by_prior(measures)
-    assert list(found) == ["model", "fold", "prior", "auprec"]
-    assert len(found) == 4 * 81
+    assert (list(found), len(found)) == (["model", "fold", "prior", "auprec"], 4 * 81)
     points = vertices_of()[1:]
-    assert cell(found)["auprec"].tolist() == pytest.approx(
-        [twin(points, p) for p in prior_grid(measures)], rel=1e-12
-    )
+    expected = [twin(points, p) for p in prior_grid(measures)]
+    assert cell(found)["auprec"].tolist() == pytest.approx(expected, rel=1e-12)
     chosen = auprec_by_prior(measures, [0.2, 0.9])
     assert cell(chosen)["auprec"].tolist() == pytest.approx([twin(points, p) for p in (0.2, 0.9)], rel=1e-12)
     assert auprec_by_prior(measures, 0.5)["auprec"].tolist() == (

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from messages import expect_error
 from precision_twins import cell, sized_models, vertices_of
 
 from skewanova import InputTypeError, evaluate
@@ -55,7 +56,7 @@ def alarms_at(points, recall):
     return start + (recall - low) / (high - low) * (end - start)
 
 
-def test_roc_on_a_grid(measures):
+def test_roc_and_precision_recall_on_a_grid(measures):
     found = roc(measures)
     assert list(found) == ["model", "fold", "fpr", "tpr"]
     points = [(f, t) for t, f in vertices_of()]
@@ -64,9 +65,6 @@ def test_roc_on_a_grid(measures):
     known = [between(upper, at, 0, 1) for at in RATE_GRID]
     assert cell(found)["tpr"].tolist() == pytest.approx(known, abs=1e-13)
     assert cell(found)["fpr"].tolist() == RATE_GRID.tolist()
-
-
-def test_precision_recall_on_a_grid(measures):
     found = precision_recall(measures)
     assert list(found) == ["model", "fold", "prior", "recall", "precision"]
     assert len(found) == 4 * 2 * len(RECALL_GRID)
@@ -79,22 +77,17 @@ def test_precision_recall_on_a_grid(measures):
         rows = cell(found)[lambda frame, prior=prior: frame["prior"] == prior]
         assert rows["precision"].tolist() == pytest.approx(known, abs=1e-13)
     one = precision_recall(measures, 0.3, recall=[0.5, 1.0])
-    assert one["prior"].unique().tolist() == [0.3]
-    assert one["recall"].tolist() == [0.5, 1.0] * 4
+    assert (one["prior"].unique().tolist(), one["recall"].tolist()) == ([0.3], [0.5, 1.0] * 4)
 
 
-def test_surface_is_the_mean_over_folds(measures):
+def test_surface_is_the_mean_over_folds_and_skew_its_section(measures):
     found = surface(measures)
-    assert list(found) == ["model", "prior", "recall", "precision"]
-    assert len(found) == 2 * 41 * 50
+    assert (list(found), len(found)) == (["model", "prior", "recall", "precision"], 2 * 41 * 50)
     np.testing.assert_allclose(found["recall"].unique(), np.arange(1, 51) / 50, atol=1e-15)
     np.testing.assert_array_equal(found["prior"].unique(), prior_grid(measures, 41))
     row = found[(found["model"] == "B") & (found["recall"] == 0.5)].iloc[7]
     known = precision_recall(measures, row["prior"], recall=[0.5])
     assert row["precision"] == pytest.approx(known.loc[known["model"] == "B", "precision"].mean(), rel=1e-13)
-
-
-def test_skew(measures):
     found = skew(measures)
     assert list(found) == ["model", "fold", "prior", "skew", "tpr", "fpr", "accuracy", "precision"]
     tpr, fpr = max(vertices_of()[1:], key=lambda v: v[0] - v[1])
@@ -102,8 +95,7 @@ def test_skew(measures):
     np.testing.assert_allclose(rows["skew"], 10 ** (np.arange(61) / 20), rtol=1e-13)
     assert rows["skew"].iloc[[0, -1]].tolist() == pytest.approx([1, 1000])
     for row in rows.itertuples():
-        assert (row.tpr, row.fpr) == (tpr, fpr)
-        assert row.prior == pytest.approx(1 / (1 + row.skew), rel=1e-14)
+        assert (row.tpr, row.fpr, row.prior) == (tpr, fpr, pytest.approx(1 / (1 + row.skew), rel=1e-14))
         assert row.accuracy == pytest.approx((tpr + row.skew * (1 - fpr)) / (1 + row.skew), rel=1e-13)
         assert row.precision == pytest.approx(tpr / (tpr + row.skew * fpr), rel=1e-13)
 
@@ -121,5 +113,4 @@ def test_numbers_out_of_range_are_refused(measures):
         with pytest.raises(ValueError, match="`recall` must hold numbers above 0 and at most 1, but has"):
             precision_recall(measures, recall=recall)
     for fpr in (-0.01, 1.01, np.nan, [0.5, np.inf]):
-        with pytest.raises(ValueError, match="`fpr` must hold numbers from 0 to 1, but has"):
-            roc(measures, fpr=fpr)
+        expect_error("`fpr` must hold numbers from 0 to 1, but has", roc, measures, fpr=fpr, error=ValueError)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import each
-from messages import exact
+from messages import exact, expect_error, expect_warning
 from scipy import stats
 
-from skewanova import InputError, InputTypeError, SkewanovaWarning
+from skewanova import InputTypeError, SkewanovaWarning
 from skewanova.inference import anova, tukey_hsd
 from skewanova.inference.anova import (
     ANOVA_COLUMNS,
@@ -82,8 +82,7 @@ def random_cells(seed=0, shape=(3, 5)):
 def test_equals_r(data, test, kind):
     recorded = R_ANOVA[(R_ANOVA["input"] == data) & (R_ANOVA["test"] == f"{test}.type{kind}")]
     table = table_of(analyse(test, data, sum_of_squares=kind))
-    assert set(recorded["term"]) == set(table.index)
-    assert len(recorded) == 5 * (len(table) - 1) + 3
+    assert (set(recorded["term"]), len(recorded)) == (set(table.index), 5 * (len(table) - 1) + 3)
     for row in recorded.itertuples():
         assert table.loc[row.term, row.quantity] == pytest.approx(row.value, rel=1e-9, abs=0), row
     error = table.loc["residual", "df"]
@@ -91,18 +90,13 @@ def test_equals_r(data, test, kind):
     assert table.loc["residual", ["df_error", "statistic", "p_value", "partial_eta_sq"]].isna().all()
 
 
-def test_default_is_type_2():
+def test_default_is_type_2_and_the_response_may_have_any_name():
     for test in ("two_way", "three_way", "three_way_interaction"):
         default, second = analyse(test, "unbalanced"), analyse(test, "unbalanced", sum_of_squares=2)
         pd.testing.assert_frame_equal(default.to_frame(), second.to_frame())
-
-
-def test_response_may_have_any_name():
     frame = cells(random_cells())
-    renamed = frame.rename(columns={"iauprec": "C(x) + y"})
-    result = two_way_anova(renamed, response="C(x) + y")
-    assert result.response == "C(x) + y"
-    assert set(result.to_frame()["response"]) == {"C(x) + y"}
+    result = two_way_anova(frame.rename(columns={"iauprec": "C(x) + y"}), response="C(x) + y")
+    assert (result.response, set(result.to_frame()["response"])) == ("C(x) + y", {"C(x) + y"})
     np.testing.assert_array_equal(table_of(result)["sum_sq"], table_of(two_way_anova(frame))["sum_sq"])
 
 
@@ -204,11 +198,10 @@ def test_columns_and_names_never_change():
         assert set(frame["response"]) == {result.response} == {"iauprec" if test == "two_way" else "auprec"}
         extra = {"two_way": [], "three_way": ["prior"], "three_way_interaction": ["prior", "model:prior"]}
         assert frame["term"].tolist() == ["model", "fold", *extra[test], "residual"]
-        assert frame.index.tolist() == list(range(len(frame)))
-        assert result.warnings == ()
+        assert (frame.index.tolist(), result.warnings) == (list(range(len(frame))), ())
 
 
-def test_residuals_and_fitted_add_up():
+def test_residuals_and_fitted_add_up_and_input_is_never_modified():
     for test in ("two_way", "three_way"):
         result = analyse(test, "unbalanced")
         frame = result.residuals()
@@ -220,15 +213,21 @@ def test_residuals_and_fitted_add_up():
         assert (frame["residual"] ** 2).sum() == pytest.approx(result.row("residual")["sum_sq"], rel=1e-9)
         for factor in factors:
             np.testing.assert_allclose(frame.groupby(factor)["residual"].sum(), 0, atol=1e-12)
+    for test, data in itertools.product(PUBLISHED, ("balanced", "unbalanced")):
+        before = (MEANS[data].copy(deep=True), LONG[data].copy(deep=True))
+        result = analyse(test, data, sum_of_squares=3)
+        for handed_out in (result.residuals(), result.to_frame()):
+            handed_out.loc[:, handed_out.columns[-1]] = 0.5
+        assert (result.residuals()["residual"] != 0.5).any()
+        pd.testing.assert_frame_equal(MEANS[data], before[0])
+        pd.testing.assert_frame_equal(LONG[data], before[1])
 
 
 HOSTILE = [
-    ["<script>", "a_b%$", "../x"],
-    ["C(x)", "fold", "m"],
-    ["a \"quoted\" 'name'", "back\\slash", "ünïcødé 模型"],
-    ["Intercept", "C(m)[T.1]", "Residual"],
+    ["<script>", "a_b%$", "../x"], ["C(x)", "fold", "m"],
+    ["a \"quoted\" 'name'", "back\\slash", "ünïcødé 模型"], ["Intercept", "C(m)[T.1]", "Residual"],
     ["", " ", "\n"],
-]
+]  # fmt: skip
 
 
 @pytest.mark.no_cover
@@ -243,11 +242,15 @@ def test_hostile_names_change_nothing(names):
     assert list(dict.fromkeys(found.residuals()["model"])) == names
 
 
-def test_name_of_the_index_and_further_columns_change_nothing():
+def test_further_columns_the_index_and_the_dtype_change_nothing():
     plain = MEANS["balanced"].drop(columns="input")
     other = plain.assign(m=1, f="x", p=2.0, y=np.nan, C=3).set_axis(np.repeat(7, len(plain)), axis=0)
     other.index.name = "model"
     pd.testing.assert_frame_equal(two_way_anova(other).to_frame(), two_way_anova(plain).to_frame())
+    y = np.random.default_rng(5).integers(0, 9, (3, 4))
+    expected = two_way_anova(cells(y)).to_frame()
+    for dtype in ("int64", "float32", "Float64", "object"):
+        pd.testing.assert_frame_equal(two_way_anova(cells(y).astype({"iauprec": dtype})).to_frame(), expected)
 
 
 @pytest.mark.parametrize("folds", [
@@ -263,25 +266,6 @@ def test_folds_of_any_type(folds):
     pd.testing.assert_frame_equal(found, expected)
 
 
-def test_integers_and_nullable_numbers_are_numbers():
-    y = np.random.default_rng(5).integers(0, 9, (3, 4))
-    expected = two_way_anova(cells(y)).to_frame()
-    for dtype in ("int64", "float32", "Float64", "object"):
-        frame = cells(y).astype({"iauprec": dtype})
-        pd.testing.assert_frame_equal(two_way_anova(frame).to_frame(), expected)
-
-
-def test_input_is_never_modified():
-    for test, data in itertools.product(PUBLISHED, ("balanced", "unbalanced")):
-        before = (MEANS[data].copy(deep=True), LONG[data].copy(deep=True))
-        result = analyse(test, data, sum_of_squares=3)
-        for handed_out in (result.residuals(), result.to_frame()):
-            handed_out.loc[:, handed_out.columns[-1]] = 0.5
-        assert (result.residuals()["residual"] != 0.5).any()
-        pd.testing.assert_frame_equal(MEANS[data], before[0])
-        pd.testing.assert_frame_equal(LONG[data], before[1])
-
-
 def quiet(function, *args, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -294,8 +278,7 @@ ADDITIVE = np.array([0.1, 0.3, 0.35])[:, None] + np.array([0.0, 0.2, 0.27, 0.4])
 
 @pytest.mark.parametrize("kind", [1, 2, 3])
 def test_no_residual_variation(kind):
-    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
-        result = two_way_anova(cells(ADDITIVE), sum_of_squares=kind)
+    result = expect_warning(exact(NO_RESIDUAL_VARIATION), two_way_anova, cells(ADDITIVE), sum_of_squares=kind)
     table = table_of(result)
     assert result.warnings == (NO_RESIDUAL_VARIATION,)
     assert table["statistic"].tolist()[:2] == [np.inf, np.inf]
@@ -306,59 +289,50 @@ def test_no_residual_variation(kind):
     assert residuals(result)[["statistic", "p_value"]].isna().all(axis=None)
 
 
-def test_differences_that_are_none_where_nothing_varies():
+def test_differences_and_variation_begin_above_rounding():
     """The limit of one value is that of the sum of squares, spread over the cells; else there is none."""
     for values in (ADDITIVE, np.full((2, 3), 0.7)):
         result, _ = quiet(two_way_anova, cells(values))
         assert result.rounding == pytest.approx(np.sqrt(variation_limit(values) / values.size), rel=1e-12)
     assert quiet(two_way_anova, cells(np.zeros((2, 3))))[0].rounding == TINY
     assert two_way_anova(cells(random_cells())).rounding == 0
+    y = np.full((3, 6), 0.7)
+    y[1, 2], y[2, 4] = np.nextafter(0.7, 1), np.nextafter(0.7, 0)
+    expect_warning(exact(IDENTICAL_MODELS), two_way_anova, cells(y))
+    y = 0.97 + 1e-11 * random_cells(6)
+    result, told = quiet(two_way_anova, cells(y))
+    assert told == []
+    assert 0 < result.row("model")["p_value"] < 1
+    assert variation_limit(np.array([0.0, 1.0, 2.0])) == pytest.approx(2e-12)
+    assert variation_limit(np.full(4, 0.5)) == pytest.approx(4 * (8 * 0.5 * 2.0**-52) ** 2)
 
 
 @each("missing", [[], [0], [3, 5]])
 @each("kind", [2, 3])
 def test_identical_models(missing, kind):
     frame = cells(np.tile([0.1, 0.5, 0.9, 0.3], (3, 1))).drop(index=missing)
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
-        result = two_way_anova(frame, sum_of_squares=kind)
+    result = expect_warning(exact(IDENTICAL_MODELS), two_way_anova, frame, sum_of_squares=kind)
     table = table_of(result)
     assert table.loc["model", ["statistic", "p_value", "breakdown_correlation"]].isna().all()
-    assert table.loc["fold", "statistic"] == np.inf
-    assert result.warnings == (IDENTICAL_MODELS,)
+    assert (table.loc["fold", "statistic"], result.warnings) == (np.inf, (IDENTICAL_MODELS,))
 
 
 @each("value", [0.0, 1 / 3, 0.97, 1e6, 1e-300])
 def test_constant_response(value):
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
-        result = two_way_anova(cells(np.full((3, 7), value)))
+    result = expect_warning(exact(IDENTICAL_MODELS), two_way_anova, cells(np.full((3, 7), value)))
     assert table_of(result)[["statistic", "p_value"]].isna().all(axis=None)
     with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
         three_way_anova(cube(np.full((2, 3, 2), value)), interaction=True)
 
 
-def test_small_variation_is_variation_and_the_last_digit_is_none():
-    y = np.full((3, 6), 0.7)
-    y[1, 2], y[2, 4] = np.nextafter(0.7, 1), np.nextafter(0.7, 0)
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
-        two_way_anova(cells(y))
-    y = 0.97 + 1e-11 * random_cells(6)
-    result, told = quiet(two_way_anova, cells(y))
-    assert told == []
-    assert 0 < result.row("model")["p_value"] < 1
-
-
-def test_limit_of_variation():
-    y = np.array([0.0, 1.0, 2.0])
-    assert variation_limit(y) == pytest.approx(2e-12)
-    assert variation_limit(np.full(4, 0.5)) == pytest.approx(4 * (8 * 0.5 * 2.0**-52) ** 2)
-
-
-def test_three_way_without_residual_variation():
+def test_three_way_without_residual_variation_or_with_one_prior():
     y = ADDITIVE[:, :, None] + np.array([0.0, -0.1, -0.3])
-    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
-        table = table_of(three_way_anova(cube(y), interaction=True))
+    table = table_of(expect_warning(exact(NO_RESIDUAL_VARIATION), three_way_anova, cube(y), interaction=True))
     assert table["statistic"].tolist()[:3] == [np.inf] * 3
     assert np.isnan(table.loc["model:prior", "statistic"])  # an interaction that is not there
+    result, told = quiet(three_way_anova, cube(np.tile([[0.1], [0.2], [0.4]], (2, 1, 1)), priors=(0.5,)))
+    assert len(told) == len(result.warnings) == 2
+    assert result.warnings[1] == IDENTICAL_MODELS
 
 
 @pytest.mark.parametrize("interaction", [False, True])
@@ -368,18 +342,11 @@ def test_one_prior_leaves_the_two_way(interaction):
         "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more priors by "
         "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
     )
-    with pytest.warns(SkewanovaWarning, match=exact(note)):
-        result = three_way_anova(frame, interaction=interaction, sum_of_squares=3)
+    result = expect_warning(exact(note), three_way_anova, frame, interaction=interaction, sum_of_squares=3)
     two = two_way_anova(frame, response="auprec", sum_of_squares=3).to_frame()
     names = ["test", "breakdown_correlation"]
     pd.testing.assert_frame_equal(result.to_frame().drop(columns=names), two.drop(columns=names))
     assert (result.test, result.warnings) == ("three_way", (note,))
-
-
-def test_one_prior_and_identical_models_tell_both():
-    result, told = quiet(three_way_anova, cube(np.tile([[0.1], [0.2], [0.4]], (2, 1, 1)), priors=(0.5,)))
-    assert len(told) == len(result.warnings) == 2
-    assert result.warnings[1] == IDENTICAL_MODELS
 
 
 def points_of(seed, recalls):
@@ -389,7 +356,7 @@ def points_of(seed, recalls):
     return frame.assign(precision=rng.random(len(frame)))
 
 
-def test_anova_over_thresholds_by_means_of_cells():
+def test_anova_over_thresholds_by_means_of_several_cells():
     frame = points_of(0, (0.2, 0.5, 0.9))
     with pytest.warns(SkewanovaWarning, match="makes 6 observations of every curve"):
         table = threshold_anova(frame).to_frame().set_index("term")
@@ -401,12 +368,8 @@ def test_anova_over_thresholds_by_means_of_cells():
     error = ((frame["precision"] - grand) ** 2).sum() - sum(by_term.values())
     df_error = len(frame) - 1 - 1 - 1 - 2
     assert table["df"].to_dict() == {"model": 1, "prior": 1, "recall": 2, "residual": df_error}
-    expected = by_term["model"] / (error / df_error)
-    assert table.loc["model", "statistic"] == pytest.approx(expected, rel=1e-10)
+    assert table.loc["model", "statistic"] == pytest.approx(by_term["model"] / (error / df_error), rel=1e-10)
     assert get_test("three_way_thresholds").note.endswith("observations of their own.")
-
-
-def test_anova_over_thresholds_needs_several():
     with pytest.raises(ValueError, match="`recall` must have at least 2 values, but has 1"):
         threshold_anova(points_of(0, (0.5,)))
 
@@ -452,15 +415,19 @@ def without(column, row, value=np.nan):
     (APART, f"18 rows do not identify 11 effects and {UNTOLD}"),
 ])  # fmt: skip
 def test_bad_frame(frame, message):
-    with pytest.raises(InputError, match=exact(message)):
-        two_way_anova(frame)
+    expect_error(exact(message), two_way_anova, frame)
 
 
-def test_interaction_without_all_its_cells():
+def test_interactions_need_all_cells_and_numbers_must_be_numbers():
     gone = cube(random_cells(0, (3, 4, 2))).query("model != 'M1' or prior != 0.1")
     assert three_way_anova(gone).row("model")["df"] == 2
-    with pytest.raises(InputError, match=r"^20 rows do not identify 9 effects and "):
-        three_way_anova(gone, interaction=True)
+    expect_error(r"^20 rows do not identify 9 effects and ", three_way_anova, gone, interaction=True)
+    for values in (list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15):
+        with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):
+            two_way_anova(GOOD.assign(iauprec=pd.Series(values)))
+    values = [0.5, "0.6", None, "0,7", *[0.5] * 11]
+    with pytest.raises(InputTypeError, match=r"; the first that is not a number is '0,7' in row 3$"):
+        two_way_anova(GOOD.assign(iauprec=pd.Series(values, dtype=object)))
 
 
 @each(("call", "message"), [
@@ -474,14 +441,4 @@ def test_interaction_without_all_its_cells():
      "skewanova.inference.three_way_anova(evaluation.auprec, interaction=False)"),
 ])  # fmt: skip
 def test_refused(call, message):
-    with pytest.raises(InputError, match=exact(message)):
-        call()
-
-
-def test_numbers_must_be_numbers():
-    for values in (list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15):
-        with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):
-            two_way_anova(GOOD.assign(iauprec=pd.Series(values)))
-    values = [0.5, "0.6", None, "0,7", *[0.5] * 11]
-    with pytest.raises(InputTypeError, match=r"; the first that is not a number is '0,7' in row 3$"):
-        two_way_anova(GOOD.assign(iauprec=pd.Series(values, dtype=object)))
+    expect_error(exact(message), call)

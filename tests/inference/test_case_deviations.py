@@ -94,7 +94,7 @@ def test_few_priors_are_measured_themselves(few):
     assert (found.weight == np.eye(len(few))).all()
 
 
-def test_nodes_over_a_range_serve_priors_within_it():
+def test_nodes_serve_priors_within_their_range_unless_these_are_as_few():
     priors = np.linspace(0.1, 0.3, 60)
     wide, own = choose_nodes(priors, 0.05, 0.5, "exact"), choose_nodes(priors, 0.1, 0.3, "exact")
     assert wide.priors.min() < 0.06
@@ -105,6 +105,12 @@ def test_nodes_over_a_range_serve_priors_within_it():
     for nodes in (wide, own):
         at = 1 / (1 + 3 * (1 - nodes.priors) / nodes.priors)
         np.testing.assert_allclose(at @ nodes.weight, 1 / (1 + 3 * (1 - priors) / priors), rtol=1e-14)
+    low, high = 1e-4, 0.9  # wider than one panel
+    n_nodes = len(choose_nodes(np.linspace(low, high, 500), low, high, "exact").priors)
+    for spare in (0, 1):
+        priors = np.linspace(low, high, n_nodes + spare)
+        own = choose_nodes(priors, low, high, "exact").priors.tolist() == priors.tolist()
+        assert own == (spare == 0)
 
 
 @pytest.mark.parametrize(("width", "panels"), [(0.5, 1), (1.0, 1), (1.01, 2), (2.0, 2)])
@@ -135,8 +141,7 @@ def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
 def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch):
     monkeypatch.setattr(case_deviations, "BLOCK_SIZE", block)
     positive, scores = scored(90, 0.4, digits=1)
-    cluster = np.arange(90) // 3 if clustered else None
-    sample, priors = Sample(positive, cluster), np.array([0.1, 0.4])
+    sample, priors = Sample(positive, np.arange(90) // 3 if clustered else None), np.array([0.1, 0.4])
     at = [UniformPrior(prior, prior) for prior in priors]
     first, second = (unit_values(sample, score, at, "trapezoid").select_units() for score in scores)
     scale = np.array([[2.0, 1e-90], [0.5, 3e-90]])  # whose fourth powers are no doubles
@@ -152,13 +157,11 @@ def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch)
 @each("n_models", [1, 2])
 @each("spare", [-1, 0, 1])
 def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, spare):
-    priors = np.linspace(0.05, 0.3, 60)
-    nodes = choose_nodes(priors, 0.05, 0.3, "trapezoid")
+    nodes = choose_nodes(np.linspace(0.05, 0.3, 60), 0.05, 0.3, "trapezoid")
     assert len(nodes.priors) < 60
     n_columns = 60 * n_models
     positive, scores = scored(n_columns + spare, 0.4, digits=1)
-    sample = Sample(positive)
-    found = deviations(sample, scores[:n_models], nodes.priors, "trapezoid")
+    found = deviations(Sample(positive), scores[:n_models], nodes.priors, "trapezoid")
     rows = np.hstack([one.select_units() @ nodes.weight for one in found.tables])
     units = found.project_units(nodes.weight)
     assert units.shape == (n_columns + min(spare, 0), n_columns)
@@ -167,15 +170,6 @@ def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, sp
         np.testing.assert_allclose(units, units.T, atol=1e-12)
     else:
         np.testing.assert_array_equal(units, rows)
-
-
-def test_as_many_priors_as_nodes_are_measured_themselves():
-    low, high = 1e-4, 0.9  # wider than one panel
-    n_nodes = len(choose_nodes(np.linspace(low, high, 500), low, high, "exact").priors)
-    for spare in (0, 1):
-        priors = np.linspace(low, high, n_nodes + spare)
-        own = choose_nodes(priors, low, high, "exact").priors.tolist() == priors.tolist()
-        assert own == (spare == 0)
 
 
 @pytest.mark.parametrize("half", [0.3, 1.7, 4.0])

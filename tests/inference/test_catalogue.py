@@ -13,13 +13,10 @@ from skewanova.inference.pairwise import PAIRWISE_TESTS
 from skewanova.scores.kinds import DESIGNS, RUNS
 
 
-def test_every_function_has_a_record():
+def test_every_function_has_a_record_that_says_what_a_reader_needs():
     assert {*OMNIBUS_TESTS} <= {*TESTS}
     assert all(get_test(test).note for test in PAIRWISE_TESTS)
     assert {*PAIRWISE_TESTS, "auto", "tukey"} == {*PAIRWISE_CHOICES}
-
-
-def test_every_record_says_what_a_reader_needs():
     assert len({each.name for each in TESTS.values()}) == len(TESTS)
     assert all(each.name and each.methods and each.note and each.statistic for each in TESTS.values())
     kinds = {kind for group in DESIGN_GROUPS.values() for kind in group}
@@ -37,25 +34,18 @@ def test_the_primary_holds_for_the_design(kind, n_folds):
     assert kind in get_test(choose_pairwise_test(measures.design, 0.05)).designs
 
 
-def test_corrections_stand_beside_what_they_correct_only():
+def test_corrections_stand_beside_what_they_correct_and_tests_have_names():
     independent, overlapping = (
         {result.test for result in fold_tests(random_table(12, 3), kind).test_models()}
         for kind in ("independent", "repeated_holdout")
     )
     assert independent < overlapping == {test for test in OMNIBUS_TESTS if not TESTS[test].needs_halvings}
     assert {test for test in overlapping if TESTS[test].needs_ratio} == overlapping - independent
-
-
-def test_models_that_move_alike_leave_out_what_needs_full_rank():
     table = random_table(12, 2)
     alike = np.column_stack([table, table[:, 0] + 0.01])
     found = {result.test for result in fold_tests(alike, "repeated_holdout").test_models()}
     needing = {test for test in OMNIBUS_TESTS if TESTS[test].needs_full_rank or TESTS[test].needs_halvings}
     assert {*OMNIBUS_TESTS} - found == needing
-
-
-def test_a_test_of_somebody_else_has_its_name():
     sauce = get_test("sauce")
     assert (sauce.name, sauce.methods, sauce.note) == ("sauce", "sauce", "")
-    row = SimpleNamespace(test="two_way", response="iauprec")
-    assert name_test(row) == "2-way ANOVA of IAUPREC"
+    assert name_test(SimpleNamespace(test="two_way", response="iauprec")) == "2-way ANOVA of IAUPREC"

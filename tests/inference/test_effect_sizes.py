@@ -1,5 +1,7 @@
 """Effect sizes: differences in standard deviations, intervals of the noncentral t distribution."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,15 +9,13 @@ from fold_tables import correlated_folds, evaluation_of, frame_of, random_table
 from scipy import stats
 
 from skewanova.inference import effect_sizes, effects
-from skewanova.inference.effect_sizes import add_effect_sizes, noncentrality_limits
+from skewanova.inference.effect_sizes import add_effect_sizes, estimate_mean_effect, noncentrality_limits
 
 #: R 4.2, base: uniroot(function(l) pt(t, df, l) - p, tol = 1e-12) at p = 1 - alpha / 2 and alpha / 2.
 BY_R = [
-    (2.1, 19, 0.05, 0.00620540601, 4.14443846226),
-    (0.5, 4, 0.05, -1.51736554, 2.45920711),
-    (-3.3, 9, 0.05, -5.712668461, -0.774938842),
-    (7.0, 19, 0.005, 2.80403395, 11.25514227),
-]
+    (2.1, 19, 0.05, 0.00620540601, 4.14443846226), (0.5, 4, 0.05, -1.51736554, 2.45920711),
+    (-3.3, 9, 0.05, -5.712668461, -0.774938842), (7.0, 19, 0.005, 2.80403395, 11.25514227),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("numbers", BY_R)
@@ -34,13 +34,20 @@ def test_limits_of_the_noncentrality_by_scipy(df):
         assert stats.nct.cdf(t, df, high) == pytest.approx(0.025, abs=1e-7)
 
 
-def test_limits_far_out_and_without_end():
+def test_limits_far_out_and_differences_without_spread():
     low, high = noncentrality_limits(np.array([300.0]), np.array([19.0]), 0.025).ravel()
     chi = np.sqrt(stats.chi2.ppf([0.025, 0.975], 19) / 19) * 300  # the noncentrality is t times a chi
     assert (low, high) == pytest.approx(tuple(chi), rel=1e-3)
     for df in (9e9, 1e10, 1.7e18, np.inf):  # 1.7e18: all cases have the same spread, but for rounding
         exact = noncentrality_limits(np.array([2.0]), np.array([df]), 0.025).ravel()
         assert exact == pytest.approx(2 + stats.norm.ppf([0.025, 0.975]), abs=1e-9)
+    pairs = pd.DataFrame({
+        "model_a": list("AAA"), "model_b": list("BCD"), "estimate": [0.1, 0.0, 0.2], "df": 9.0,
+        "std_error": [0.05, 0.0, 0.1], "statistic": [2.0, 0.0, np.inf], "spread": 0.1,
+    })  # fmt: skip
+    found = add_effect_sizes(pairs, alpha=0.05)
+    for column in ("conf_low", "conf_high", "effect", "effect_low", "effect_high"):
+        assert found[column].isna().tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(("kind", "ratio"), [("independent", 0.0), ("repeated_holdout", 0.25)])
@@ -60,30 +67,7 @@ def test_effects_by_hand(kind, ratio):
         assert row["effect_low"] < row["effect"] < row["effect_high"]
 
 
-def test_with_halvings_the_spread_in_one_fold_is_that_of_folds_and_of_their_mean(monkeypatch):
-    values, halves = random_table(7, 3, effect=0.02), random_table(9, 3, seed=4) - 0.8
-    monkeypatch.setattr(effect_sizes, "half_differences", lambda *_: halves)
-    found = effects(frame_of(values), ratio=0.0, order=["M2", "M1", "M0"])
-    for row in found.to_dict("records"):
-        d = values[:, int(row["model_a"][1])] - values[:, int(row["model_b"][1])]
-        spread = np.sqrt(row["std_error"] ** 2 + d.var(ddof=1) * (1 - 1 / 7))
-        assert row["std_error"] > 1.1 * d.std(ddof=1) / np.sqrt(7)
-        assert row["effect"] == pytest.approx(d.mean() / spread, rel=1e-9)
-
-
-def test_a_difference_without_spread_or_statistic_has_no_effect_size():
-    pairs = pd.DataFrame(
-        {
-            "model_a": list("AAA"), "model_b": list("BCD"), "estimate": [0.1, 0.0, 0.2], "df": 9.0,
-            "std_error": [0.05, 0.0, 0.1], "statistic": [2.0, 0.0, np.inf], "spread": 0.1,
-        }
-    )  # fmt: skip
-    found = add_effect_sizes(pairs, alpha=0.05)
-    for column in ("conf_low", "conf_high", "effect", "effect_low", "effect_high"):
-        assert found[column].isna().tolist() == [False, True, True]
-
-
-def test_a_control_turns_the_pairs_and_alike_models_have_no_effect():
+def test_halvings_add_spread_and_a_control_turns_the_pairs(monkeypatch):
     values = random_table(8, 3, effect=0.02)
     measures = evaluation_of(values, "independent")
     every, found = effects(measures, order=["M2", "M1", "M0"]), effects(measures, control="M1")
@@ -95,6 +79,13 @@ def test_a_control_turns_the_pairs_and_alike_models_have_no_effect():
     assert (below["effect_low"], below["effect_high"]) == pytest.approx(limits, rel=1e-9)
     same = effects(evaluation_of(np.repeat(values[:, :1], 2, axis=1), "independent"))
     assert same[["effect", "effect_low", "effect_high", "conf_low"]].isna().all(axis=None)
+    values, halves = random_table(7, 3, effect=0.02), random_table(9, 3, seed=4) - 0.8
+    monkeypatch.setattr(effect_sizes, "half_differences", lambda *_: halves)
+    for row in effects(frame_of(values), ratio=0.0, order=["M2", "M1", "M0"]).to_dict("records"):
+        d = values[:, int(row["model_a"][1])] - values[:, int(row["model_b"][1])]
+        spread = np.sqrt(row["std_error"] ** 2 + d.var(ddof=1) * (1 - 1 / 7))
+        assert row["std_error"] > 1.1 * d.std(ddof=1) / np.sqrt(7)
+        assert row["effect"] == pytest.approx(d.mean() / spread, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -107,3 +98,95 @@ def test_intervals_cover_the_effect_of_correlated_folds():
         row = effects(frame_of(table), ratio=0.25, order=["M1", "M0"]).iloc[0]
         held += row["effect_low"] <= 0.6 <= row["effect_high"]
     assert 0.905 <= held / len(tables) <= 0.99
+
+
+EFFECTS, VARIANCES = np.array([0.1, 0.5, -0.2, 0.3]), np.array([0.01, 0.02, 0.04, 0.01])
+
+
+def test_mean_variance_and_heterogeneity_by_their_definitions():
+    found = estimate_mean_effect(EFFECTS, VARIANCES)
+    weight = 1 / (VARIANCES + found.tau**2)
+    mean = np.average(EFFECTS, weights=weight)
+    assert found.tau > 0
+    assert (weight * (EFFECTS - mean) ** 2).sum() == pytest.approx(3)  # Paule and Mandel 1982
+    assert found.estimate == pytest.approx(mean)
+    # Hartung and Knapp's error, whose factor Q / (k - 1) is 1 here.
+    assert found.std_error == pytest.approx(np.sqrt(1 / weight.sum()))
+    assert (found.statistic, found.df) == (pytest.approx(found.estimate / found.std_error), 3)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.statistic), 3))
+    found = estimate_mean_effect(EFFECTS, VARIANCES)
+    weight = 1 / VARIANCES
+    q = (weight * (EFFECTS - np.average(EFFECTS, weights=weight)) ** 2).sum()
+    assert (found.q, found.q_p_value) == (pytest.approx(q), pytest.approx(stats.chi2.sf(q, 3)))
+    typical = 3 * weight.sum() / (weight.sum() ** 2 - (weight**2).sum())  # Higgins and Thompson 2002
+    assert found.i_sq == pytest.approx(found.tau**2 / (found.tau**2 + typical))
+
+
+def test_studies_that_agree_and_the_robust_error_where_it_is_larger():
+    found = estimate_mean_effect(np.array([0.2, 0.21, 0.19]), VARIANCES[:3])
+    weight = 1 / VARIANCES[:3]
+    assert (found.tau, found.i_sq) == (0.0, 0.0)
+    assert found.estimate == pytest.approx(np.average([0.2, 0.21, 0.19], weights=weight))
+    assert found.std_error == pytest.approx(weight.sum() ** -0.5)
+    alike = estimate_mean_effect(np.array([0.2, 0.2]), VARIANCES[:2])
+    assert (alike.tau, alike.q, alike.q_p_value) == (0.0, pytest.approx(0.0, abs=1e-20), pytest.approx(1.0))
+    # Studies of small errors lie further from the mean than those of large ones.
+    effects, variances = np.array([0.6, -0.4, 0.1, 0.12, 0.08]), np.array([0.01, 0.02, 0.2, 0.3, 0.2])
+    found = estimate_mean_effect(effects, variances)
+    share = 1 / (variances + found.tau**2)
+    share /= share.sum()
+    residual = effects - share @ effects
+    robust = np.sqrt(sum(w**2 * e**2 / (1 - w) for w, e in zip(share, residual, strict=True)))
+    assert found.std_error == pytest.approx(robust)
+    assert robust > 1.05 / np.sqrt((1 / (variances + found.tau**2)).sum())
+
+
+@pytest.mark.parametrize("variance", [0.0, np.nan, -0.1])
+def test_a_study_without_an_error_leaves_the_mean_alone(variance):
+    found = estimate_mean_effect(EFFECTS, np.array([variance, 0.02, 0.04, 0.01]))
+    assert (found.estimate, found.df) == (pytest.approx(EFFECTS.mean()), 3)
+    assert np.isnan([found.std_error, *found[3:]]).all()
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-12, 1e-19, 1e-200])
+def test_one_study_may_have_all_the_weight(spread):
+    """Found by fuzzing: the square of the sum less the sum of squares was 0 from variances 1e16 apart on."""
+    effects = np.array([0.1, 0.2, 0.5])
+    variances = [Fraction(spread) / 100, Fraction(1, 100), Fraction(1, 50)]
+    weight = [1 / variance for variance in variances]
+    typical = 2 * sum(weight) / (sum(weight) ** 2 - sum(one**2 for one in weight))
+    found = estimate_mean_effect(effects, np.array([float(variance) for variance in variances]))
+    assert found.i_sq == pytest.approx(found.tau**2 / (found.tau**2 + float(typical)), rel=1e-12)
+
+
+METAFOR_EFFECTS = np.array([0.03, 0.01, -0.02, 0.08, 0.05, 0.02])
+METAFOR_VARIANCES = np.array([4, 9, 1, 16, 2.5, 6]) * 1e-4
+#: R 4, metafor 3.8.1: rma(d, v, method="PM", test="adhoc", control=list(tol=1e-12, maxiter=10000)), for d as
+#: it stands and d / 3: b, se, zval, pval, sqrt(tau2), QE, QEp, I2 / 100.
+METAFOR = {
+    1: (0.0217128111372, 0.0135849683843, 1.59829677353, 0.170869730736, 0.025002689626, 19.5851942312,
+        0.00149465276364, 0.628634310232),
+    3: (0.00283786927192, 0.0070883173495, 0.40035866511, 0.705425385371, 0, 2.17613269236,
+        0.824275882755, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("divisor", METAFOR)
+def test_meta_analysis_against_metafor(divisor):
+    found = estimate_mean_effect(METAFOR_EFFECTS / divisor, METAFOR_VARIANCES, robust=False)
+    numbers = (found.estimate, found.std_error, found.statistic, found.p_value, found.tau, found.q)
+    assert (*numbers, found.q_p_value, found.i_sq) == pytest.approx(METAFOR[divisor], rel=1e-10, abs=1e-12)
+    assert found.df == 5
+
+
+@pytest.mark.no_cover
+def test_meta_analysis_holds_its_level():
+    """Equal models whose differences vary over data sets; 3,000 tables, Monte Carlo error .004."""
+    rng = np.random.default_rng(2)
+    rejected = 0
+    for _ in range(3000):
+        true_variances = rng.uniform(0.5, 2, size=8) * 1e-4
+        effects = rng.normal(0, 0.02, size=8) + rng.normal(size=8) * np.sqrt(true_variances)
+        estimated = true_variances * rng.chisquare(9, size=8) / 9
+        rejected += estimate_mean_effect(effects, estimated).p_value < 0.05
+    assert rejected / 3000 == pytest.approx(0.05, abs=0.015)

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from loops import each
-from messages import exact
+from messages import exact, expect_error, expect_warning
 
-from skewanova import InputError, SkewanovaWarning
+from skewanova import SkewanovaWarning
 from skewanova.inference.anova import IDENTICAL_MODELS, NO_RESIDUAL_VARIATION, three_way_anova, two_way_anova
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, PRIOR_PAIR_COLUMNS, tukey_by_prior, tukey_hsd
 from skewanova.inference.ranks import compact_letters
@@ -70,23 +70,18 @@ def test_equals_r(name):
                 assert row["std_error"] == pytest.approx(expected["std_error"], rel=1e-10)
 
 
-def test_columns_order_and_labels():
+def test_columns_order_and_comparisons_of_priors():
     for data in MEANS:
         for test, name in (("two_way", "tukey"), ("three_way", "tukey_three_way")):
             result = tukey_hsd(analyse(test, data), alpha=0.01, prior=0.25)
             frame = result.to_frame()
             assert tuple(frame) == POSTHOC_COLUMNS
             told = (result.test, result.role, result.factor, result.alpha)
-            assert told == (name, "published", "model", 0.01)
-            assert set(frame["test"]) == {name}
-            assert set(frame["response"]) == {result.response}
-            assert set(frame["prior"]) == {0.25}
+            assert (told, set(frame["test"])) == ((name, "published", "model", 0.01), {name})
+            assert (set(frame["response"]), set(frame["prior"])) == ({result.response}, {0.25})
             assert (frame["estimate"] >= 0).all()  # the larger effect first
             assert frame["reject"].tolist() == (frame["p_adjusted"] < 0.01).tolist()
     assert tukey_hsd(analyse("two_way", "balanced")).to_frame()["prior"].isna().all()
-
-
-def test_comparisons_of_priors():
     result = tukey_hsd(analyse("three_way", "balanced"), factor="prior")
     frame = result.to_frame()
     assert list(frame) == PRIOR_PAIR_COLUMNS == PRIOR_COLUMNS
@@ -96,22 +91,15 @@ def test_comparisons_of_priors():
     assert (result.factor, result.test) == ("prior", "tukey_three_way")
 
 
-def test_order_is_kept():
+def test_the_order_is_kept_and_by_prior_equals_separate_analyses():
     result = analyse("two_way", "balanced")
     frame = tukey_hsd(result, order=("M2", "M1", "M3")).to_frame()
     assert frame[["model_a", "model_b"]].to_numpy().tolist() == [["M2", "M1"], ["M2", "M3"], ["M1", "M3"]]
     default, turned = by_pair(tukey_hsd(result)), by_pair(tukey_hsd(result, order=("M1", "M2", "M3")))
     for column in ("estimate", "conf_low", "conf_high", "p_adjusted"):
         assert turned["M1-M2"][column] == pytest.approx(default["M1-M2"][column], rel=1e-12)
-
-
-def test_equal_effects_keep_the_order_of_appearance():
     frame = cells([[0.1, 0.3, 0.2], [0.5, 0.7, 0.9], [0.3, 0.2, 0.1]])
-    found = tukey_hsd(two_way_anova(frame), order=None).to_frame()
-    assert found["model_a"].tolist()[:2] == ["M1", "M1"]
-
-
-def test_by_prior_equals_separate_analyses():
+    assert tukey_hsd(two_way_anova(frame), order=None).to_frame()["model_a"].tolist()[:2] == ["M1", "M1"]
     frame = LONG["balanced"]
     before = frame.copy(deep=True)
     found = tukey_by_prior(frame, alpha=0.01, order=("M3", "M1", "M2"))
@@ -121,15 +109,13 @@ def test_by_prior_equals_separate_analyses():
         one = two_way_anova(frame[frame["prior"] == prior], response="auprec")
         parts.append(tukey_hsd(one, alpha=0.01, prior=prior, order=("M3", "M1", "M2")).to_frame())
     pd.testing.assert_frame_equal(found, pd.concat(parts, ignore_index=True))
-    assert found["test"].unique().tolist() == ["tukey"]
-    assert found["response"].unique().tolist() == ["auprec"]
+    assert (found["test"].unique().tolist(), found["response"].unique().tolist()) == (["tukey"], ["auprec"])
     assert found["prior"].tolist() == [0.5] * 3 + [0.1] * 3 + [0.01] * 3
 
 
 def test_without_residual_variation():
     y = np.array([0.3, 0.1, 0.3])[:, None] + np.array([0.0, 0.2, 0.27, 0.4])
-    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
-        result = two_way_anova(cells(y))
+    result = expect_warning(exact(NO_RESIDUAL_VARIATION), two_way_anova, cells(y))
     found = by_pair(tukey_hsd(result, order=("M0", "M1", "M2")))
     for pair in ("M0-M1", "M2-M1"):
         row = found[pair]
@@ -154,21 +140,24 @@ def test_identical_models_do_not_differ(values, missing):
     assert not frame["reject"].any()
 
 
-def test_by_prior_warns_at_the_prior_that_does_not_vary():
+def test_models_that_do_not_vary_and_letters_of_any_pairs():
     frame = LONG["balanced"].copy()
     frame.loc[frame["prior"] == 0.1, "auprec"] = 0.4
     with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)) as caught:
         found = tukey_by_prior(frame)
-    assert len(caught) == 1
-    assert found["p_adjusted"].isna().tolist() == [False] * 3 + [True] * 3 + [False] * 3
-
-
-def test_two_equal_models_among_others_are_a_tie():
+    assert (len(caught), found["p_adjusted"].isna().tolist()) == (1, [False] * 3 + [True] * 3 + [False] * 3)
     y = np.random.default_rng(1).normal(0, 1, (3, 6))
     y[2] = y[0]
     row = by_pair(tukey_hsd(two_way_anova(cells(y))))["M2-M0"]
-    assert row["estimate"] == pytest.approx(0, abs=1e-12)
-    assert row["p_adjusted"] == pytest.approx(1, abs=1e-9)
+    assert (row["estimate"], row["p_adjusted"]) == (pytest.approx(0, abs=1e-12), pytest.approx(1, abs=1e-9))
+    different = [("A", "C"), ("A", "D"), ("B", "D"), ("E", "A")]
+    expected = compact_letters(list("ABCDE"), different)
+    assert compact_letters(list("ABCDE"), [pair[::-1] for pair in different[::-1]]) == expected
+    assert compact_letters(list("ABCDE"), iter(different * 2)) == expected
+    levels = [f"m{i:02d}" for i in range(60)]
+    letters = compact_letters(levels, list(combinations(levels, 2)))
+    assert list(letters.values()) == [f"{c}{t}" for t in ("", "1", "2") for c in string.ascii_lowercase][:60]
+    assert len(set(letters.values())) == 60
 
 
 def check_letters(levels, different):
@@ -194,24 +183,9 @@ def test_letters_of_every_graph(size):
         check_letters(levels, [pair for i, pair in enumerate(pairs) if chosen >> i & 1])
 
 
-def test_order_and_direction_of_pairs_do_not_matter():
-    different = [("A", "C"), ("A", "D"), ("B", "D"), ("E", "A")]
-    expected = compact_letters(list("ABCDE"), different)
-    assert compact_letters(list("ABCDE"), [pair[::-1] for pair in different[::-1]]) == expected
-    assert compact_letters(list("ABCDE"), iter(different * 2)) == expected
-
-
-def test_more_groups_than_letters():
-    levels = [f"m{i:02d}" for i in range(60)]
-    letters = compact_letters(levels, list(combinations(levels, 2)))
-    assert list(letters.values()) == [f"{c}{t}" for t in ("", "1", "2") for c in string.ascii_lowercase][:60]
-    assert len(set(letters.values())) == 60
-
-
 @cache
 def at_one_prior():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
+    with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
         return three_way_anova(BY_PRIOR[BY_PRIOR["prior"] == 0.5])
 
 
@@ -238,5 +212,4 @@ TWO, BY_PRIOR = analyse("two_way", "balanced"), LONG["balanced"].drop(columns="i
      "`prior` must be given in every row, but is missing in 60"),
 ])  # fmt: skip
 def test_refused(call, message):
-    with pytest.raises(InputError, match=exact(message)):
-        call()
+    expect_error(exact(message), call)

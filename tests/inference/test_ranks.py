@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from fold_tables import frame_of
 from loops import each
+from messages import expect_error
 
-from skewanova.base.checks import InputError
 from skewanova.inference import posthoc, rank_comparison, rank_intervals
 
 # Demsar 2006, table 5 (a): critical values of the two-tailed Nemenyi test for 2 to 10 classifiers
@@ -81,27 +81,19 @@ def test_critical_difference_is_demsars(alpha, n_models):
     assert found.critical_difference == pytest.approx(printed, abs=0.0006 * printed)
 
 
-def test_nemenyi_tells_apart_exactly_what_lies_beyond_the_critical_difference():
+def test_groups_go_by_the_family_asked_for_and_its_critical_difference():
     found = rank_comparison(long(table(10, 7, 3)))
     ranks = found.ranks.set_index("model")["mean_rank"]
     groups = found.ranks.set_index("model")["group"]
     apart = [abs(ranks[a] - ranks[b]) > found.critical_difference for a, b in combinations(ranks.index, 2)]
-    told = [not set(groups[a]) & set(groups[b]) for a, b in combinations(ranks.index, 2)]
-    assert apart == told
+    assert apart == [not set(groups[a]) & set(groups[b]) for a, b in combinations(ranks.index, 2)]
     assert any(apart)
     assert not all(apart)
-
-
-def test_other_families_have_no_critical_difference():
     frame = long(table(6, 3, 0))
-    pairs = posthoc(frame, method="max_t")
-    found = rank_comparison(frame, pairs, test="max_t")
+    found = rank_comparison(frame, posthoc(frame, method="max_t"), test="max_t")
     assert np.isnan(found.critical_difference)
     assert found.test == "max_t"
-
-
-def test_only_the_family_that_was_asked_for_is_read():
-    """Rows of tests and responses on either side of it in the alphabet say the contrary."""
+    # Rows of tests and responses on either side of it in the alphabet say the contrary.
     frame = long(table(10, 4, 3))
     pairs = posthoc(frame, method="nemenyi")
     contrary = pairs.assign(reject=~pairs["reject"])
@@ -122,33 +114,23 @@ def test_what_cannot_be_grouped_is_refused():
         ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
         ({"pairs": pairs, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
         ({"pairs": dunnett, "test": "dunnett"}, "leave out `test` (and `pairs` of"),
-        (
-            {"pairs": pairs.drop(columns="reject")},
-            "but lacks reject; skewanova.compare(scores).pairs has",
-        ),
+        ({"pairs": pairs.drop(columns="reject")}, "but lacks reject; skewanova.compare(scores).pairs has"),
         ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of `iauprec`, but got 'Z'; take both"),
-        ({"pairs": renamed}, f"but got '{renamed['model_a'].iloc[0]}'"),
-    ):
-        with pytest.raises(InputError, match=re.escape(message)):
-            rank_comparison(frame, **options)
-    with pytest.raises(InputError, match="present and finite for every fold and model"):
-        rank_comparison(frame.iloc[1:])
+        ({"pairs": renamed}, f"but got '{renamed['model_a'].iloc[0]}'")
+    ):  # fmt: skip
+        expect_error(re.escape(message), rank_comparison, frame, **options)
+    expect_error("present and finite for every fold and model", rank_comparison, frame.iloc[1:])
 
 
-def test_rank_intervals_by_hand_count_the_better_and_the_worse():
+def test_rank_intervals_by_hand_of_one_test_and_the_models_named():
     rows = [("A", "B", 0.2, True), ("A", "C", 0.3, True), ("B", "C", 0.1, False), ("D", "C", -0.2, True)]
     pairs = pd.DataFrame(rows, columns=["model_a", "model_b", "estimate", "reject"])
     ranks = rank_intervals(["A", "B", "C", "D"], pairs)
     assert ranks.to_numpy().tolist() == [["A", 1, 2], ["B", 2, 4], ["C", 2, 3], ["D", 2, 4]]
-
-
-def test_rank_intervals_are_of_one_test_and_of_the_models_named():
     columns = ["model_a", "model_b", "estimate", "reject", "role"]
-    rows = [(a, b, 0.2, True, "primary") for a, b in ("AB", "AC", "BC")]
-    pairs = pd.DataFrame(rows, columns=columns)
+    pairs = pd.DataFrame([(a, b, 0.2, True, "primary") for a, b in ("AB", "AC", "BC")], columns=columns)
     both = pd.concat([pairs, pairs.assign(role="secondary")])
-    with pytest.raises(InputError, match="must be of one test"):
-        rank_intervals(["A", "B", "C"], both)
+    expect_error("must be of one test", rank_intervals, ["A", "B", "C"], both)
     ranks = rank_intervals(["A", "C"], both.query("role == 'primary'"))
     assert ranks.to_numpy().tolist() == [["A", 1, 1], ["C", 2, 2]]
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loops import each
+from messages import expect_error, expect_warning
 from scipy import stats
 
-from skewanova import InputError, SkewanovaWarning
+from skewanova import SkewanovaWarning
 from skewanova.inference import auprec_covariance, compare_runs, compare_test_set
 from skewanova.inference.runs import MATCHED_LEVEL, DegreesOfFreedom
 
@@ -83,13 +84,17 @@ def test_all_models_and_pairs_by_plain_loops():
     assert found.to_frame()["p_adjusted"].tolist() == found.p_adjusted.tolist()
 
 
-def test_intervals_of_pairs_hold_together():
+def test_intervals_hold_together_and_errors_keep_the_size_of_the_areas():
     areas, covariance = drawn()
     for level in (0.9, 0.95):
         found = compare_runs(areas, covariance, confidence_level=level)
         reach = stats.t.ppf(1 - (1 - level) / 6, found.df_error) * found.std_error
         assert found.conf_low == pytest.approx(found.difference - reach)
         assert found.conf_high == pytest.approx(found.difference + reach)
+    (areas, covariance), size = drawn(), 1e-6
+    found, small = compare_runs(areas, covariance), compare_runs(areas * size, covariance * size**2)
+    assert small.std_error == pytest.approx(found.std_error * size)
+    assert small.p_value == pytest.approx(found.p_value)
 
 
 def test_components_by_plain_loops():
@@ -129,19 +134,11 @@ def test_negative_covariances_of_runs_count_as_none():
 def test_runs_without_any_spread_leave_the_cases(rounding):
     """Learners without chance: rounding of their mean is no spread of runs."""
     areas = np.repeat([[0.8], [0.7], [0.75]], 3, axis=1) + rounding
-    block = np.kron(np.eye(3), np.full((3, 3), 4e-4)) + 1e-4
-    found = compare_runs(areas, block)
+    found = compare_runs(areas, np.kron(np.eye(3), np.full((3, 3), 4e-4)) + 1e-4)
     assert (found.df, found.df_omnibus) == (2, np.inf)
     assert found.std_error == pytest.approx(np.full(3, np.sqrt(2 * 4e-4)))
     assert found.f_omnibus == pytest.approx(3 * areas[:, 0].var(ddof=1) / (3 * 4e-4))
     assert found.p_omnibus == pytest.approx(stats.chi2.sf(2 * found.f_omnibus, 2))
-
-
-def test_standard_errors_keep_the_size_of_the_areas():
-    (areas, covariance), size = drawn(), 1e-6
-    found, small = compare_runs(areas, covariance), compare_runs(areas * size, covariance * size**2)
-    assert small.std_error == pytest.approx(found.std_error * size)
-    assert small.p_value == pytest.approx(found.p_value)
 
 
 def test_nested_runs_by_plain_loops():
@@ -182,28 +179,22 @@ def test_two_models_with_runs_of_their_own_are_compared_as_by_welch():
     assert found.p_omnibus == pytest.approx(expected.pvalue)
 
 
-def test_runs_that_all_agree_are_compared_by_cases():
+def test_runs_that_all_agree_and_equal_models():
     """One fitted model copied as all runs: what is left is the test over cases, with a normal deviate."""
     rng = np.random.default_rng(2)
     labels = np.repeat([1, 0], [80, 300])
     scores = labels[:, None] * [1.4, 0.9] + rng.normal(size=(380, 2))
-    columns = np.repeat(scores, 3, axis=1)
-    one = auprec_covariance(labels, columns, prior=0.2)
+    one = auprec_covariance(labels, np.repeat(scores, 3, axis=1), prior=0.2)
     found = compare_runs(one.estimate.reshape(2, 3), one.covariance)
-    single = auprec_covariance(labels, scores, prior=0.2)
-    error = np.sqrt([1, -1] @ single.covariance @ [1, -1])
+    error = np.sqrt([1, -1] @ auprec_covariance(labels, scores, prior=0.2).covariance @ [1, -1])
     assert found.std_error[0] == pytest.approx(error)
     assert found.df_error[0] > 1e6
     assert found.p_value[0] == pytest.approx(2 * stats.norm.sf(abs(found.difference[0]) / error), rel=1e-3)
     assert found.p_value[0] == pytest.approx(compare_test_set(labels, scores, prior=0.2).p_value[0], abs=0.02)
-
-
-def test_equal_models_have_no_test():
     areas, covariance = drawn(2)
     same = np.tile(areas[0], (2, 1))
     block = covariance[:4, :4]
-    with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ by a constant"):
-        found = compare_runs(same, np.tile(block, (2, 2)))
+    found = expect_warning("models 0 and 1 differ by a constant", compare_runs, same, np.tile(block, (2, 2)))
     assert np.isnan(found.p_value[0])
     with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ by a constant"):
         apart = compare_runs(np.add(same, [[0.25], [0.0]]), np.tile(block, (2, 2)))
@@ -218,17 +209,19 @@ def test_equal_models_have_no_test():
     ([[0.5, np.nan], [0.5, 0.7]], np.eye(4), "finite"),
 ])  # fmt: skip
 def test_what_is_refused(areas, covariance, message):
-    with pytest.raises(InputError, match=message):
-        compare_runs(areas, covariance)
-    with pytest.raises(InputError, match="must be one of crossed, nested; but got 'fixed'"):
-        compare_runs(*drawn(), runs="fixed")
+    expect_error(message, compare_runs, areas, covariance)
+    expect_error("must be one of crossed, nested; but got 'fixed'", compare_runs, *drawn(), runs="fixed")
     for case_df in (0.0, -1.0, np.nan):
-        with pytest.raises(InputError, match="`case_df` must be degrees of freedom above 0"):
-            compare_runs(*drawn(), case_df=case_df)
+        expect_error("`case_df` must be degrees of freedom above 0", compare_runs, *drawn(), case_df=case_df)
 
 
-def test_models_that_differ_by_rounding_alone_keep_their_degrees_of_freedom():
+def test_degrees_of_freedom_lie_between_those_of_runs_and_of_cases():
     assert DegreesOfFreedom("hillis").compute_df(0.0, 1e-34, 2) == np.inf
+    of = DegreesOfFreedom(case_df=50.0)
+    found = of.compute_df([1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, n_tests=2)
+    assert found[[0, 2, 3]] == pytest.approx([50, 3, np.inf])
+    assert 3 < found[1] < 50
+    assert (DegreesOfFreedom(case_df=1e15).compute_df(1.0, [1e-14, 0.5], [3.0, 1e13], n_tests=2) > 1e9).all()
 
 
 @each("case_df", [np.inf, 30.0])
@@ -272,15 +265,6 @@ def test_few_runs_that_differ_much_hold_the_level(n_models, n_runs):
     assert (published > [0.064, 0.0095]).all()
 
 
-def test_degrees_of_freedom_lie_between_those_of_runs_and_of_cases():
-    of = DegreesOfFreedom(case_df=50.0)
-    found = of.compute_df([1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, n_tests=2)
-    assert found[[0, 2, 3]] == pytest.approx([50, 3, np.inf])
-    assert 3 < found[1] < 50
-    certain = DegreesOfFreedom(case_df=1e15).compute_df(1.0, [1e-14, 0.5], [3.0, 1e13], n_tests=2)
-    assert (certain > 1e9).all()
-
-
 @pytest.mark.slow
 @pytest.mark.no_cover
 def test_equal_learners_are_seldom_told_apart():
@@ -290,8 +274,7 @@ def test_equal_learners_are_seldom_told_apart():
     for table in range(150):
         learner = rng.normal(size=(260, 3, 1)) + 0.7 * rng.normal(size=(260, 3, 5))
         shared = labels[:, None, None] * (1.2 + 0.15 * rng.normal(size=(3, 5))) + rng.normal(size=(260, 1, 1))
-        columns = (shared + learner).reshape(260, 15)
-        one = auprec_covariance(labels, columns, prior=0.3)
+        one = auprec_covariance(labels, (shared + learner).reshape(260, 15), prior=0.3)
         found = compare_runs(one.estimate.reshape(3, 5), one.covariance)
         hits[table] = found.p_omnibus < 0.05, found.p_adjusted.min() < 0.05
     assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)).all()

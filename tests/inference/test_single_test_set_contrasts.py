@@ -49,7 +49,7 @@ def unscaled(area, values, sample):
     return ArcsineAreas(ArcsineScale(np.array(area), np.array(area), np.ones(len(area))), values, sample)
 
 
-def test_angles_have_the_slope_of_the_arcsine():
+def test_angles_have_the_slope_of_the_arcsine_whatever_rounding_leaves():
     area, values = np.array([0.3, 0.8]), drawn(2)
     found = ArcsineAreas.from_areas(area, values, SAMPLE)
     step = 1e-6
@@ -57,18 +57,6 @@ def test_angles_have_the_slope_of_the_arcsine():
     assert found.scale.angle == pytest.approx(2 * np.arcsin(np.sqrt(area)))
     assert found.angle_values == pytest.approx(values * slope, rel=1e-6)
     assert found.covariance == pytest.approx(covariance_of(values * slope), rel=1e-6)
-
-
-@pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0], [0.5, 1 - TIE / 2], [0.5, 1 + 1e-16]])
-def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
-    found = ArcsineAreas.from_areas(np.array(area), drawn(2), SAMPLE)
-    assert found.scale.angle is found.area
-    assert found.angle_values == pytest.approx(drawn(2))
-    assert chord(found, 0, 1) == pytest.approx(1.0)
-    assert chord(found, 0, 0) == 1.0
-
-
-def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
     labels = np.array([1, 1, 1, 1, 1, 0, 0, 0])
     first, second = [2.1, 1.9, 2.6, 2.1, 1.5, 0.4, 1.3, 0.9], [1.3, 0.7, 1.4, 2.0, -0.3, -0.2, -1.2, -0.7]
     scores = np.transpose([first, second])
@@ -79,6 +67,14 @@ def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
     assert (alone.estimate[0], clusters.estimate[0]) == (pytest.approx(1), pytest.approx(1))
     assert clusters.p_value[0] == pytest.approx(alone.p_value[0])
     assert clusters.std_error[0] == pytest.approx(alone.std_error[0])
+
+
+@pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0], [0.5, 1 - TIE / 2], [0.5, 1 + 1e-16]])
+def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
+    found = ArcsineAreas.from_areas(np.array(area), drawn(2), SAMPLE)
+    assert found.scale.angle is found.area
+    assert found.angle_values == pytest.approx(drawn(2))
+    assert (chord(found, 0, 1), chord(found, 0, 0)) == (pytest.approx(1.0), 1.0)
 
 
 @pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999], [0.5, 1 - 2 * TIE]])
@@ -101,8 +97,7 @@ def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
     far, near = (with_angles(1 + rise * MIN_ANGLE_DIFFERENCE * share, 1.0) for share in (1, 1 / 4))
     assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * MIN_ANGLE_DIFFERENCE), rel=1e-6)
     assert chord(near, 0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
-    at_limit = with_angles(np.sign(rise) * MIN_ANGLE_DIFFERENCE, 0.0)
-    assert chord(at_limit, 0, 1) == pytest.approx(0.4)
+    assert chord(with_angles(np.sign(rise) * MIN_ANGLE_DIFFERENCE, 0.0), 0, 1) == pytest.approx(0.4)
 
 
 def test_pairs_are_tested_on_the_angles_and_told_on_the_areas():
@@ -128,8 +123,7 @@ def test_pairs_are_tested_on_the_angles_and_told_on_the_areas():
 
 def holm_by_hand(p):
     order = np.argsort(p)
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    return np.minimum(stepped, 1)[np.argsort(order)]
+    return np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)[np.argsort(order)]
 
 
 @pytest.mark.parametrize(("name", "share"), [("none", 1), ("bonferroni", 3)])
@@ -139,7 +133,7 @@ def test_critical_values_share_their_level_among_pairs(name, share):
     assert found.critical_value == pytest.approx(stats.t.ppf(1 - 0.05 / share, found.df_error))
 
 
-def test_a_difference_without_spread_has_neither_test_nor_limits():
+def test_differences_without_spread_or_with_rounding_alone_are_not_tested():
     values = drawn(1)
     unknown = [np.nan, np.nan]
     for area, limits in (([0.5, 0.5], [0, 0]), ([1.0, 0.3], unknown), ([0.3, 1.0], unknown)):
@@ -148,38 +142,31 @@ def test_a_difference_without_spread_has_neither_test_nor_limits():
         assert found.std_error.tolist() == [0.0]
         assert np.isnan([*found.statistic, *found.p_value, *found.p_adjusted]).all()
         assert [*found.conf_low, *found.conf_high] == pytest.approx(limits, nan_ok=True)
+    assert contrast_errors(np.array([[RANK_TOLERANCE]]), np.ones((1, 1))).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(("share", "scale", "left"), [(0.1, 1, False), (10.0, 1, True), (0.1, 1e3, False)])
 def test_a_spread_of_rounding_alone_is_none(share, scale, left):
     values = scale * drawn(1)
     faint = scale * np.sqrt(share * 2 * RANK_TOLERANCE) * drawn(1, seed=3)
-    angles = unscaled([0.5, 0.5], np.hstack([values, values + faint]), SAMPLE)
-    assert (angles.pair_errors()[0][0] > 0) == left
+    assert (unscaled([0.5, 0.5], np.hstack([values, values + faint]), SAMPLE).pair_errors()[0][0] > 0) == left
 
 
 @pytest.mark.parametrize(("share", "left"), [(0.5, False), (2.0, True)])
 def test_errors_of_contrasts_are_zero_where_only_rounding_is_left(share, left):
     # Variance of the difference: 2 - 2 correlation; its scale: the sum of both variances, 2.
     covariance = np.array([[1.0, 1 - share * RANK_TOLERANCE], [1 - share * RANK_TOLERANCE, 1.0]])
-    contrasts = np.array([[1.0, -1.0], [1.0, 0.0]])
-    found = contrast_errors(contrasts, covariance)
-    assert (found[0] > 0) == left
-    assert found[1] == 1.0
+    found = contrast_errors(np.array([[1.0, -1.0], [1.0, 0.0]]), covariance)
+    assert (found[0] > 0, found[1]) == (left, 1.0)
 
 
-def test_a_variance_at_the_tolerance_is_rounding():
-    assert contrast_errors(np.array([[RANK_TOLERANCE]]), np.ones((1, 1))).tolist() == [0.0]
-
-
-def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
+def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts_that_vary():
     angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.85]), drawn(3), SAMPLE)
     centre = np.eye(3) - 1 / 3
     values, vectors = np.linalg.eigh(centre @ covariance_of(angles.angle_values) @ centre)
     squares, dfs = [], []
     for k in np.argsort(values)[1:]:
-        along = angles.angle_values @ vectors[:, k]
-        error, df = SAMPLE.estimate_errors(along)
+        error, df = SAMPLE.estimate_errors(angles.angle_values @ vectors[:, k])
         squares.append((vectors[:, k] @ angles.scale.angle / error) ** 2)
         dfs.append(df)
     statistic, df, df_error, p_value = omnibus_f_test(angles)
@@ -187,9 +174,6 @@ def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
     assert (df, df_error) == (2, pytest.approx(shared - 1))
     assert statistic == pytest.approx(np.sum(squares) * (shared - 1) / (2 * shared))
     assert p_value == pytest.approx(stats.f.sf(statistic, 2, shared - 1))
-
-
-def test_the_omnibus_leaves_out_contrasts_that_do_not_vary():
     one = drawn(1)
     same = ArcsineAreas.from_areas(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), SAMPLE)
     statistic, df, shared, p_value = omnibus_f_test(same)
@@ -205,29 +189,23 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
     pair, own = drawn(2, seed=4), drawn(1, seed=5)
     # Variance of the faint contrast over the trace is near share * RANK_TOLERANCE.
     values = np.hstack([pair, pair[:, :1] + np.sqrt(share * RANK_TOLERANCE) * own])
-    found = omnibus_f_test(unscaled([0.5, 0.5, 0.6], centred(values), SAMPLE))
-    assert found[1] == df
+    assert omnibus_f_test(unscaled([0.5, 0.5, 0.6], centred(values), SAMPLE))[1] == df
 
 
-def test_two_models_have_the_degrees_of_freedom_of_their_cases_at_most():
+def test_degrees_of_freedom_of_cases_bound_those_of_contrasts():
     # Values of +1 and -1 alone: their squares do not vary.
     flip = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
     angles = unscaled([0.5, 0.6], np.stack([flip, 0 * flip], axis=1), Sample(np.arange(40) < 20))
     statistic, df, shared, p_value = omnibus_f_test(angles)
     variance = 2 * 1 / 19  # of each class: mean square 1 over (20 - 1)
-    assert statistic == pytest.approx(0.01 / variance)
-    assert (df, shared) == (1, pytest.approx(38))
+    assert (statistic, df, shared) == (pytest.approx(0.01 / variance), 1, pytest.approx(38))
     assert p_value == pytest.approx(stats.f.sf(statistic, 1, 38))
-
-
-def test_more_contrasts_than_degrees_of_freedom_leave_one():
     values = drawn(9)
-    angles = unscaled(np.linspace(0.4, 0.6, 9), values, SAMPLE)
-    _, df, df_error, p_value = omnibus_f_test(angles)
+    _, df, df_error, p_value = omnibus_f_test(unscaled(np.linspace(0.4, 0.6, 9), values, SAMPLE))
     assert (df, df_error >= 1, 0 <= p_value <= 1) == (8, True, True)
 
 
-def test_deviates_that_are_one_count_as_one():
+def test_deviates_that_are_one_count_as_one_among_their_contrasts():
     contrasts = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]])
     single = stats.norm.isf(0.05)
     assert max_z_value(contrasts, np.eye(2), 0.9) == pytest.approx(single, rel=1e-3)
@@ -235,6 +213,11 @@ def test_deviates_that_are_one_count_as_one():
     still = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert max_z_value(still, np.diag([1.0, 0.0]), 0.9) == pytest.approx(single, rel=1e-12)
     assert max_z_value(still, np.zeros((2, 2)), 0.9) == pytest.approx(single, rel=1e-12)
+    angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
+    contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
+    normal = max_z_value(contrasts, covariance_of(angles.angle_values), 0.9)
+    found = compute_pair_tests(angles, level=0.9, simultaneous="max_z")
+    assert found.critical_value == pytest.approx(stats.t.ppf(stats.norm.cdf(normal), found.df_error))
 
 
 @pytest.mark.parametrize(("share", "counted"), [(0.01, 2), (100.0, 3)])
@@ -243,29 +226,16 @@ def test_a_direction_counts_from_the_tolerance_on(share, counted):
     assert found == pytest.approx(stats.norm.isf((1 - 0.9 ** (1 / counted)) / 2), rel=2e-3)
 
 
-def test_pairs_share_the_value_of_their_own_contrasts():
-    angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
-    contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
-    normal = max_z_value(contrasts, covariance_of(angles.angle_values), 0.9)
-    found = compute_pair_tests(angles, level=0.9, simultaneous="max_z")
-    assert found.critical_value == pytest.approx(stats.t.ppf(stats.norm.cdf(normal), found.df_error))
-
-
-def test_the_draws_are_the_midpoints_of_a_grid():
+def test_the_draws_are_the_midpoints_of_a_grid_and_all_count(monkeypatch):
     """Of two deviates with correlation 0 at 16 bits: the quantile of the largest over all Sobol points."""
-    points = stats.qmc.Sobol(2, scramble=False).random_base2(16)
-    normal = stats.norm.ppf(points + 2.0**-17)
+    normal = stats.norm.ppf(stats.qmc.Sobol(2, scramble=False).random_base2(16) + 2.0**-17)
     expected = np.quantile(np.abs(normal).max(axis=1), 0.95)
     for scale in (1.0, 1e-30, 1e30):
         found = max_z_value(np.eye(2), np.diag([1.0, 2.0]) * scale, 0.95)
         assert found == pytest.approx(expected, rel=1e-12)
-
-
-def test_no_draw_is_left_out(monkeypatch):
     monkeypatch.setattr("skewanova.inference.single_test_set.LOG_DRAWS", 3)
     monkeypatch.setattr("skewanova.inference.single_test_set.BLOCK_SIZE", 1)
-    points = stats.qmc.Sobol(2, scramble=False).random_base2(3)
-    largest = np.abs(stats.norm.ppf(points + 1 / 16)).max(axis=1)
+    largest = np.abs(stats.norm.ppf(stats.qmc.Sobol(2, scramble=False).random_base2(3) + 1 / 16)).max(axis=1)
     for level in (0.2, 0.9):
         found = max_z_value(np.eye(2), np.diag([1.0, 2.0]), level)
         assert found == pytest.approx(np.quantile(largest, level), rel=1e-12)

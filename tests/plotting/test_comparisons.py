@@ -9,6 +9,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
+from messages import expect_error
 from plot_checks import HOSTILE, assert_fits, difference, fold_frame, legend_texts, texts
 
 import skewanova as sa
@@ -56,8 +57,7 @@ def test_models_stand_at_their_mean_ranks_and_bars_over_their_groups(n_models):
     ]
     assert at_rank(ax) == expected  # in the colours of the table's order, not of the ranks'
     rank = found.ranks.set_index("model")["mean_rank"]
-    drawn = [x.tolist() for x, _ in dots(ax)]
-    assert drawn == [rank[list(clique)].tolist() for clique in found.cliques]
+    assert [x.tolist() for x, _ in dots(ax)] == [rank[list(clique)].tolist() for clique in found.cliques]
     named = [text for text in texts(ax) if text.startswith("m")]
     assert named == [f"{model}  {rank[model]:.2f}" for model in found.ranks["model"]]
     assert ax.get_xlim() == (1, n_models)
@@ -67,7 +67,7 @@ def test_models_stand_at_their_mean_ranks_and_bars_over_their_groups(n_models):
     assert ends == [(x, mark, 1 if i < half else n_models) for i, (x, _, mark) in enumerate(expected)]
 
 
-def test_bars_of_one_row_do_not_touch():
+def test_bars_do_not_touch_and_the_ruler_is_the_critical_difference():
     found = rank_comparison(fold_frame([f"m{i}" for i in range(12)], 12))
     rows = {}
     for ranks, height in dots(plot_critical_difference(found)):
@@ -76,9 +76,6 @@ def test_bars_of_one_row_do_not_touch():
     for spans in rows.values():
         spans.sort()
         assert all(end < start for (_, end), (start, _) in pairwise(spans))
-
-
-def test_ruler_has_the_length_of_the_critical_difference_or_is_said_in_words():
     found = rank_comparison(fold_frame([f"m{i}" for i in range(6)], 10))
     ax = plot_critical_difference(found)
     (ruler,) = [line for line in ax.lines if line.get_marker() == "|"]
@@ -107,24 +104,34 @@ def test_bars_are_the_groups_of_any_family_of_all_pairs_by_default_of_the_primar
     assert "Nemenyi" in plot_critical_difference(result).get_title(loc="left")
 
 
-def test_hostile_names_are_drawn_as_they_are():
+def test_hostile_names_are_drawn_and_cells_hold_p_in_three_shades():
     ax = plot_critical_difference(rank_comparison(fold_frame(HOSTILE)))
     assert_fits(ax.figure)
     shown = [text.rsplit("  ", 1)[0] for text in texts(ax)]
     assert set(model_labels(HOSTILE, width=MAX_RANK_NAME).values()) <= set(shown)
+    result = SimpleNamespace(iauprec=fold_frame("AB").drop(columns="fold"), pairs=posthoc())
+    with pytest.raises(InputError, match="needs the columns model, fold, iauprec, but the frame lacks fold"):
+        plot_critical_difference(result)
+    for share, message in ([], "needs at least one row"), ([np.nan], "^there are no components to draw"):
+        frame = pd.DataFrame({"component": ["run"] * len(share), "share": share})
+        expect_error(message, plot_components, frame, ax=Figure().subplots())
+    ax = plot_p_values(posthoc(), ax=Figure(figsize=(6, 5)).subplots())
+    found = {tuple(text.get_position()): text.get_text() for text in ax.texts}
+    assert found == {(0, 1): "0.003\n+0.100", (0, 2): "0.020\n+0.050", (1, 2): "0.40\n-0.050"}
+    light, middle, dark = map(to_rgba, SHADES)
+    assert cells(ax) == {(0.0, 1.0): dark, (0.0, 2.0): middle, (1.0, 2.0): light}
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["A", "B"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["B", "C"]
+    assert legend_texts(ax) == ["p < 0.005", "0.005 ≤ p < 0.05", "p ≥ 0.05"]
+    luminance = [np.dot(to_rgb(shade), (0.2126, 0.7152, 0.0722)) for shade in SHADES]
+    assert np.diff(luminance).max() < -0.2  # told apart in greyscale
+    assert all(to_rgb(shade)[2] >= max(to_rgb(shade)[:2]) for shade in SHADES)  # neither red nor green
 
 
 @pytest.mark.parametrize("wrong", [3, fold_frame("AB"), SimpleNamespace(iauprec=fold_frame("AB"))])
 def test_without_pairs_there_is_no_diagram(wrong):
-    with pytest.raises(InputTypeError, match=r"takes what skewanova\.compare"):
-        plot_critical_difference(wrong)
+    expect_error(r"takes what skewanova\.compare", plot_critical_difference, wrong, error=InputTypeError)
     assert plt.get_fignums() == []
-
-
-def test_mean_ranks_need_folds():
-    result = SimpleNamespace(iauprec=fold_frame("AB").drop(columns="fold"), pairs=posthoc())
-    with pytest.raises(InputError, match="needs the columns model, fold, iauprec, but the frame lacks fold"):
-        plot_critical_difference(result)
 
 
 def cells(ax):
@@ -135,46 +142,22 @@ def cells(ax):
     }
 
 
-def test_cells_hold_p_and_the_difference_in_three_shades():
-    ax = plot_p_values(posthoc(), ax=Figure(figsize=(6, 5)).subplots())
-    found = {tuple(text.get_position()): text.get_text() for text in ax.texts}
-    assert found == {(0, 1): "0.003\n+0.100", (0, 2): "0.020\n+0.050", (1, 2): "0.40\n-0.050"}
-    light, middle, dark = map(to_rgba, SHADES)
-    assert cells(ax) == {(0.0, 1.0): dark, (0.0, 2.0): middle, (1.0, 2.0): light}
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["A", "B"]
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["B", "C"]
-    assert legend_texts(ax) == ["p < 0.005", "0.005 ≤ p < 0.05", "p ≥ 0.05"]
-
-
-def test_shades_are_one_hue_from_light_to_dark():
-    luminance = [np.dot(to_rgb(shade), (0.2126, 0.7152, 0.0722)) for shade in SHADES]
-    assert np.diff(luminance).max() < -0.2  # told apart in greyscale
-    assert all(to_rgb(shade)[2] >= max(to_rgb(shade)[:2]) for shade in SHADES)  # neither red nor green
-
-
 @pytest.mark.parametrize(("alpha", "shade"), [(0.05, 1), (0.5, 2), (0.01, 0)])
 def test_levels_follow_alpha(alpha, shade):
     one = posthoc(("A", "B", 0.1, 0.03))
     ax = plot_p_values(one, alpha=alpha)
     assert list(cells(ax).values()) == [to_rgba(SHADES[shade])]
-    result = SimpleNamespace(pairs=one, settings={"alpha": alpha})
-    assert cells(plot_p_values(result)) == cells(ax)
+    assert cells(plot_p_values(SimpleNamespace(pairs=one, settings={"alpha": alpha}))) == cells(ax)
 
 
-def test_pairs_against_the_order_are_turned_round():
+def test_pairs_of_one_family_are_turned_hatched_and_numbered():
     frame = posthoc(("A", "B", 0.1, 0.2), ("C", "B", 0.3, 0.2), ("C", "A", 0.2, 0.2))
     drawn = {tuple(text.get_position()): text.get_text() for text in plot_p_values(frame).texts}
     # A, C, B by first appearance: columns before rows, so C - A becomes A - C
     assert (drawn[0, 1], drawn[1, 2]) == ("0.20\n-0.200", "0.20\n+0.300")
-
-
-def test_unknown_p_is_hatched():
     (patch,) = plot_p_values(posthoc(("A", "B", 0.0, np.nan))).patches
     assert patch.get_hatch()
     assert to_rgba(patch.get_facecolor()) == to_rgba("white")
-
-
-def test_one_family_at_one_prior_is_drawn():
     rows = [("tukey", "auprec", 0.5, 0.1), ("tukey", "auprec", 0.1, 0.2), ("max_t", "iauprec", np.nan, 0.3)]
     columns = ["test", "response", "prior", "p_adjusted"]
     frame = pd.DataFrame(rows, columns=columns).assign(model_a="A", model_b="B", estimate=0.1)
@@ -183,6 +166,9 @@ def test_one_family_at_one_prior_is_drawn():
     assert texts(ax) == ["0.20\n+0.100"]
     assert ax.get_title(loc="left") == "Adjusted p\nTukey HSD, 2-way mean square"
     assert "AUPREC\nat prior 0.1" in ax.get_legend().get_title().get_text()
+    frame = sa.inference.posthoc(fold_frame([f"m{i}" for i in range(30)], 4), method="paired_t")
+    ax = plot_p_values(frame, ax=Figure(figsize=(5, 5)).subplots())
+    assert (list(ax.texts), len(ax.patches)) == ([], len(frame))
 
 
 @pytest.mark.no_cover
@@ -199,37 +185,21 @@ def test_matrices_of_any_size_fit_and_hold_every_pair(names):
         assert inner.height <= outer.height
 
 
-def test_small_cells_leave_the_numbers_out():
-    frame = sa.inference.posthoc(fold_frame([f"m{i}" for i in range(30)], 4), method="paired_t")
-    ax = plot_p_values(frame, ax=Figure(figsize=(5, 5)).subplots())
-    assert list(ax.texts) == []
-    assert len(ax.patches) == len(frame)
-
-
 def test_options_are_checked(result):
     rows = {"model_a": "A", "model_b": "B", "prior": [0.1, 0.5], "estimate": 0.1, "conf_low": 0.0}
     differences = pd.DataFrame({**rows, "conf_high": 0.2, "reject": False})
     for plot, source, options, message in (
         (plot_p_values, posthoc(), {"alpha": 2.0}, "`alpha` must"),
         (plot_p_values, posthoc(), {"test": "nemenyi"}, "`test` must be one of tukey; but got 'nemenyi'"),
-        (
-            plot_p_values,
-            pd.concat([posthoc(), posthoc()]),
-            {},
-            "one row for each pair of a test, in one order, but repeats some; give it skewanova",
-        ),
+        (plot_p_values, pd.concat([posthoc(), posthoc()]), {},
+         "one row for each pair of a test, in one order, but repeats some; give it skewanova"),
         (plot_pairs, result, {"test": "scheffe"}, "`test` must be one of tukey; but got 'scheffe'"),
         (plot_pairs, result, {"prior": 0.3}, "`prior` must be left out, for no row has one, but got 0.3"),
-        (
-            plot_difference_curves,
-            differences,
-            {"pair": 5},
-            r"`pair` must be one of .* \('A', 'B'\); but got 5",
-        ),
-        (plot_difference_curves, differences, {"pair": ("B", "A")}, r"mean \('A', 'B'\)\?$"),
-    ):
-        with pytest.raises(InputError, match=message):
-            plot(source, **options)
+        (plot_difference_curves, differences, {"pair": 5},
+         r"`pair` must be one of .* \('A', 'B'\); but got 5"),
+        (plot_difference_curves, differences, {"pair": ("B", "A")}, r"mean \('A', 'B'\)\?$")
+    ):  # fmt: skip
+        expect_error(message, plot, source, **options)
     with pytest.raises(InputTypeError, match=r"^`prior` must be a number or numbers, but got '0"):
         plot_pairs(posthoc().assign(prior=0.5), prior="0.5")
     both = pd.concat([posthoc().assign(test="nemenyi"), posthoc().assign(response="auprec", prior=0.5)])
@@ -241,9 +211,7 @@ def test_options_are_checked(result):
 def test_ranks_need_folds_and_take_nemenyis_test_where_there_is_a_control():
     scores = sa.load_satellite_scores()
     one = sa.compare(scores.select_folds([1]), 0.5, at_priors=(0.5, 0.4))
-    with pytest.raises(
-        InputError, match=r"one test set; draw its pairs by skewanova.plotting.plot_pairs\(res"
-    ):
+    with expect_error(r"one test set; draw its pairs by skewanova.plotting.plot_pairs\(res"):
         plot_critical_difference(one)
     ax = plot_critical_difference(
         sa.compare(scores, control="A", at_priors=(0.5, 0.2)), ax=Figure().subplots()
@@ -251,14 +219,7 @@ def test_ranks_need_folds_and_take_nemenyis_test_where_there_is_a_control():
     assert "Nemenyi" in ax.get_title(loc="left")
 
 
-def test_components_need_runs():
-    for share, message in ([], "needs at least one row"), ([np.nan], "^there are no components to draw"):
-        frame = pd.DataFrame({"component": ["run"] * len(share), "share": share})
-        with pytest.raises(InputError, match=message):
-            plot_components(frame, ax=Figure().subplots())
-
-
-def test_differences_are_a_forest(result):
+def test_differences_are_a_forest_that_may_lack_intervals(result):
     ax = plot_pairs(result)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["C − A", "C − B"]  # noqa: RUF001
     assert ax.get_xlabel() == "Difference in IAUPREC (first minus second)"
@@ -271,6 +232,10 @@ def test_differences_are_a_forest(result):
     assert to_rgba(equal.get_markerfacecolor()) == to_rgba(ax.get_facecolor())
     ends = [segment[:, 0] for segment in ax.collections[0].get_segments()]
     np.testing.assert_allclose(ends, [(-0.01, 0.09), (0.03, 0.13)])
+    ax = plot_pairs(result.pairs.assign(conf_low=np.nan, conf_high=np.nan, reject=np.nan))
+    ax.figure.canvas.draw()
+    assert (len(ax.collections), legend_texts(ax)) == (0, ["differs", "no significant\ndifference"])
+    assert len(ax.lines[1].get_xdata()) == 0
 
 
 def test_differences_choose_iauprec_first_then_test_and_prior():
@@ -285,16 +250,6 @@ def test_differences_choose_iauprec_first_then_test_and_prior():
         (x,) = [float(x) for line in ax.lines[1:] for x in line.get_xdata()]
         return x, ax.get_xlabel().removeprefix("Difference in ").removesuffix(" (first minus second)")
 
-    assert drawn() == (0.1, "IAUPREC")
-    assert drawn(test="nemenyi") == (0.3, "AUPREC at prior 0.5")
+    assert (drawn(), drawn(test="nemenyi")) == ((0.1, "IAUPREC"), (0.3, "AUPREC at prior 0.5"))
     assert drawn(test="nemenyi", prior=0.1) == (0.2, "AUPREC at prior 0.1")
     assert drawn(test="three") == (0.4, "AUPREC")
-
-
-def test_differences_may_lack_intervals_and_decisions(result):
-    frame = result.pairs.assign(conf_low=np.nan, conf_high=np.nan, reject=np.nan)
-    ax = plot_pairs(frame)
-    ax.figure.canvas.draw()
-    assert len(ax.collections) == 0
-    assert legend_texts(ax) == ["differs", "no significant\ndifference"]
-    assert len(ax.lines[1].get_xdata()) == 0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from messages import expect_error
 from scipy.integrate import trapezoid
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -51,7 +52,7 @@ def test_predictions_estimator_and_words_draw_the_same_line(ax):
     assert texts(shown[1]) == ["LogisticRegression"]
 
 
-def test_it_is_made_and_drawn_like_scikit_learns(ax):
+def test_it_is_drawn_like_scikit_learns_at_priors_even_in_the_log_odds(ax):
     ours = AUPRECDisplay.from_estimator(FITTED, X, Y, name="mine", ax=ax, plot_chance_level=True)
     theirs = RocCurveDisplay.from_estimator(
         FITTED, X, Y, name="mine", ax=Figure().subplots(), plot_chance_level=True
@@ -62,15 +63,12 @@ def test_it_is_made_and_drawn_like_scikit_learns(ax):
     again = Figure().subplots()
     assert ours.plot(again) is ours
     assert ours.ax_ is again
-
-
-def test_the_default_priors_are_even_in_the_log_odds(ax):
     priors = AUPRECDisplay.from_predictions(Y, SCORE, ax=ax).priors
     np.testing.assert_allclose(priors[[0, -1]], [0.001, 0.5], rtol=1e-12)
     np.testing.assert_allclose(np.ptp(np.diff(np.log(priors / (1 - priors)))), 0, atol=1e-12)
 
 
-def test_one_line_a_fold(results, ax):
+def test_one_line_a_fold_with_or_without_weights(results, ax):
     weight = np.arange(150) % 4
     display = AUPRECDisplay.from_cv_results(
         results, X, Y, priors=PRIORS, sample_weight=weight, ax=ax, curve_kwargs={"color": "red"}
@@ -84,16 +82,13 @@ def test_one_line_a_fold(results, ax):
         np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-9)
         assert (line.get_color(), line.get_alpha()) == ("red", 0.5)
     assert texts(display) == ["LogisticRegression\n(3 folds)"]
-
-
-def test_folds_without_weights(results, ax):
     display = AUPRECDisplay.from_cv_results(results, X, Y, priors=PRIORS, ax=ax)
     table = sa.scores_from_cv_results({"A": results}, X, Y)
     expected = [sa.auprec(sa.roc_curve(y_true, score), PRIORS) for *_, y_true, score in table.groups()]
     np.testing.assert_allclose(display.auprec, expected, rtol=1e-12)
 
 
-def test_precision_and_recall_at_a_prior(ax):
+def test_precision_and_recall_at_a_prior_with_literal_names(ax):
     display = AUPRECDisplay.from_predictions(Y, SCORE, prior=0.02, ax=ax, plot_chance_level=True)
     precision, recall, _ = sa.precision_recall_curve(Y, SCORE, prior=0.02)
     np.testing.assert_allclose(display.line_.get_xdata(), recall)
@@ -103,16 +98,10 @@ def test_precision_and_recall_at_a_prior(ax):
     assert area == pytest.approx(sa.auprec_score(Y, SCORE, prior=0.02), abs=1e-12)
     assert display.chance_level_.get_ydata().tolist() == [0.02, 0.02]
     assert ax.get_title(loc="left") == "Precision-recall curve at prior 0.02"
-
-
-def test_names_are_literal_and_may_be_left_out(ax):
     display = AUPRECDisplay.from_predictions(Y, SCORE, name="$x$_\n", ax=ax)
     assert texts(display) == [r"\$x\$_"]
     assert AUPRECDisplay.from_predictions(Y, SCORE, ax=Figure().subplots()).ax_.get_legend() is None
     assert texts(display.plot(ax, name="_b")) == ["_b"]
-
-
-def test_a_new_figure_is_one_of_pyplot():
     display = AUPRECDisplay.from_predictions(Y, SCORE)
     assert plt.figure(display.figure_.number) is display.figure_
     plt.close(display.figure_)
@@ -129,8 +118,7 @@ def test_errors_name_the_arguments_of_the_caller(results, ax):
         (lambda: by_folds(results, X, Y, sample_weight=[1, 2], ax=ax), "`y` has 150, `sample_weight` has 2"),
         (lambda: by_folds(last, X, Y, ax=ax), "^fold 1: .* has no negative case"),
     ):
-        with pytest.raises(sa.InputError, match=message):
-            call()
+        expect_error(message, call)
     assert texts(AUPRECDisplay.from_predictions(Y, SCORE, name=5, ax=ax)) == ["5"]
 
 
@@ -142,12 +130,9 @@ def test_what_is_refused(results, ax):
         (lambda: drawn(Y, SCORE, priors=[0.1, 2], ax=ax), "^`priors` must lie .* between 0 and 1, but got 2"),
         (lambda: drawn(Y, SCORE, curve_kwargs=5, ax=ax), "options such as {'color': 'red'}, but got 5$"),
         (lambda: drawn(Y, SCORE, prior=0, ax=ax), "^`prior` must lie strictly between 0 and 1, but got 0"),
-        (
-            lambda: AUPRECDisplay.from_cv_results({}, X, Y),
-            "^the results of 'the model' have no 'estimator' and",
-        ),
-    ):
+        (lambda: AUPRECDisplay.from_cv_results({}, X, Y),
+         "^the results of 'the model' have no 'estimator' and")
+    ):  # fmt: skip
         with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
             call()
-    with pytest.raises(TypeError, match="shade"):
-        AUPRECDisplay.from_estimator(FITTED, X, Y, shade=True)
+    expect_error("shade", AUPRECDisplay.from_estimator, FITTED, X, Y, shade=True, error=TypeError)

@@ -12,6 +12,7 @@ from loops import each
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from messages import expect_error
 from plot_checks import HOSTILE, NAMES, assert_fits, legend_texts, make_result, texts
 
 import skewanova.plotting as sp
@@ -21,28 +22,17 @@ from skewanova.plotting.styling import model_labels
 
 #: The frame of each plot, and a column that it needs.
 PLOTS = {
-    sp.plot_roc: ("roc", "model"),
-    sp.plot_precision_recall: ("precision_recall", "prior"),
-    sp.plot_auprec: ("auprec_by_prior", "model"),
-    sp.plot_iauprec: ("iauprec", "iauprec"),
-    sp.plot_surface: ("surface", "recall"),
-    sp.plot_skew: ("skew", "accuracy"),
-    sp.plot_pairs: ("pairs", "reject"),
-    sp.plot_p_values: ("pairs", "p_adjusted"),
-    sp.plot_regions: ("auprec_by_prior", "model"),
-    sp.plot_interaction: ("auprec_intervals", "prior"),
-    sp.plot_regret: ("regret", "prior"),
-    sp.plot_residuals: ("residuals", "fitted"),
-}
+    sp.plot_roc: ("roc", "model"), sp.plot_precision_recall: ("precision_recall", "prior"),
+    sp.plot_auprec: ("auprec_by_prior", "model"), sp.plot_iauprec: ("iauprec", "iauprec"),
+    sp.plot_surface: ("surface", "recall"), sp.plot_skew: ("skew", "accuracy"),
+    sp.plot_pairs: ("pairs", "reject"), sp.plot_p_values: ("pairs", "p_adjusted"),
+    sp.plot_regions: ("auprec_by_prior", "model"), sp.plot_interaction: ("auprec_intervals", "prior"),
+    sp.plot_regret: ("regret", "prior"), sp.plot_residuals: ("residuals", "fitted"),
+}  # fmt: skip
 #: Those with a line a model, which the legend names.
 LINES = (
-    sp.plot_roc,
-    sp.plot_precision_recall,
-    sp.plot_auprec,
-    sp.plot_skew,
-    sp.plot_regions,
-    sp.plot_residuals,
-)
+    sp.plot_roc, sp.plot_precision_recall, sp.plot_auprec, sp.plot_skew, sp.plot_regions, sp.plot_residuals
+)  # fmt: skip
 ALONG_PRIOR = (sp.plot_interaction, sp.plot_regret)
 
 
@@ -57,8 +47,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(plot, result):
     before, frame = dict(mpl.rcParams), getattr(result, PLOTS[plot][0])
     given, ax = frame.copy(), Figure().subplots()
     assert plot(result, ax=ax) is ax
-    assert plt.get_fignums() == []
-    assert dict(mpl.rcParams) == before
+    assert (plt.get_fignums(), dict(mpl.rcParams)) == ([], before)
     pd.testing.assert_frame_equal(frame, given)
 
 
@@ -79,23 +68,34 @@ def test_what_cannot_be_drawn_is_named(plot, result):
     (name, column), called = PLOTS[plot], f"`{plot.__name__}`"
     frame = getattr(result, name)
     lacking = rf"{called} needs the columns .* the frame lacks {column}; give it skewanova\."
-    with pytest.raises(InputError, match=lacking):
-        plot(frame.drop(columns=column))
-    with pytest.raises(InputError, match=rf"{called} needs at least one row"):
-        plot(frame.iloc[:0])
+    expect_error(lacking, plot, frame.drop(columns=column))
+    expect_error(rf"{called} needs at least one row", plot, frame.iloc[:0])
     for wrong in (3, None, SimpleNamespace()):
-        with pytest.raises(InputTypeError, match=rf"{called} takes skewanova\."):
-            plot(wrong)
+        expect_error(rf"{called} takes skewanova\.", plot, wrong, error=InputTypeError)
     assert plt.get_fignums() == []
 
 
-def test_results_that_only_make_frames_are_accepted(result):
+def test_results_that_make_frames_are_accepted_and_refusals_name_others(result):
     class Posthoc:
         def to_frame(self):
             return result.pairs
 
     for source in (Posthoc(), SimpleNamespace(pairs=Posthoc())):
         assert len(sp.plot_pairs(source, ax=Figure().subplots()).get_yticks()) == 2
+    ax = Figure().subplots()
+    polars = SimpleNamespace(to_pandas=lambda: result.auprec_by_prior)
+    several = SimpleNamespace(comparisons={"d0": result}, auprec_by_prior=result.iauprec)
+    for call, message in (
+        (lambda: sp.plot_auprec(polars), r"convert it by its to_pandas\(\)$"),
+        (lambda: sp.plot_auprec(several), r"; give it one of its comparisons, such as .comparisons\['d0'\]$"),
+        (lambda: sp.plot_regions(result.iauprec), r"; give it skewanova.compare\(scores\)$"),
+        (lambda: sp.plot_components(result.iauprec), "several runs on one test set$"),
+        (lambda: sp.plot_regions(result, bands=result.iauprec, ax=ax), "^`bands` needs the columns"),
+        (lambda: sp.plot_auprec(result, support=5, ax=ax), "^`support` takes .* but got int$"),
+    ):
+        with pytest.raises((InputError, InputTypeError), match=message):
+            call()
+    assert plt.get_fignums() == []
 
 
 @pytest.mark.no_cover
@@ -122,20 +122,3 @@ def test_models_keep_colour_and_order_in_every_plot(plot, result):
     assert [to_rgba(line.get_color()) for line in ax.get_legend().get_lines()[:3]] == expected
     drawn = [to_rgba(line.get_color()) for line in ax.lines]
     assert list_distinct(color for color in drawn if color in expected) == expected
-
-
-def test_refusals_say_what_to_draw_instead(result):
-    ax = Figure().subplots()
-    polars = SimpleNamespace(to_pandas=lambda: result.auprec_by_prior)
-    several = SimpleNamespace(comparisons={"d0": result}, auprec_by_prior=result.iauprec)
-    for call, message in (
-        (lambda: sp.plot_auprec(polars), r"convert it by its to_pandas\(\)$"),
-        (lambda: sp.plot_auprec(several), r"; give it one of its comparisons, such as .comparisons\['d0'\]$"),
-        (lambda: sp.plot_regions(result.iauprec), r"; give it skewanova.compare\(scores\)$"),
-        (lambda: sp.plot_components(result.iauprec), "several runs on one test set$"),
-        (lambda: sp.plot_regions(result, bands=result.iauprec, ax=ax), "^`bands` needs the columns"),
-        (lambda: sp.plot_auprec(result, support=5, ax=ax), "^`support` takes .* but got int$"),
-    ):
-        with pytest.raises((InputError, InputTypeError), match=message):
-            call()
-    assert plt.get_fignums() == []

@@ -11,6 +11,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from messages import expect_error
 from plot_checks import (
     NAMES,
     PRIORS,
@@ -30,7 +31,7 @@ from skewanova.inference import residual_quantiles, three_way_anova, two_way_ano
 from skewanova.plotting.styling import PlainLogLocator, format_plain, model_markers
 
 
-def test_auprec_lines_and_plain_log_axis(result):
+def test_auprec_lines_have_a_plain_log_axis_and_the_marker_of_their_model(result):
     ax = sp.plot_auprec(result)
     for model, line in zip(NAMES, ax.lines, strict=True):
         assert_line(line, mean_of(result.auprec_by_prior, model, "prior", "auprec"))
@@ -40,9 +41,6 @@ def test_auprec_lines_and_plain_log_axis(result):
     assert ax.get_xlim() == pytest.approx((0.005, 0.5))
     assert ax.get_xlabel() == "Prior (probability of the positive class)"
     assert isinstance(ax.xaxis.get_major_locator(), PlainLogLocator)
-
-
-def test_every_line_carries_the_marker_of_its_model(result):
     names = tuple(f"m{i}" for i in range(11))
     ax = sp.plot_auprec(make_result(names, 2))
     expected = list(model_markers(names).values())
@@ -56,18 +54,13 @@ def test_every_line_carries_the_marker_of_its_model(result):
     assert [line.get_markevery() for line in ax.lines] == [None] * 3
 
 
-@each(
-    ("errorbar", "label"),
-    [
-        (("sd", 2), ["band: ±2 standard\ndeviations over folds"]),
-        (("pi", 80), ["band: middle 80 % of folds"]),
-        (None, []),
-    ],
-)
+@each(("errorbar", "label"), [
+    (("sd", 2), ["band: ±2 standard\ndeviations over folds"]), (("pi", 80), ["band: middle 80 % of folds"]),
+    (None, []),
+])  # fmt: skip
 def test_band_says_what_it_is(result, errorbar, label):
     ax = sp.plot_auprec(result, errorbar=errorbar)
-    assert legend_texts(ax) == [*NAMES, *label]
-    assert len(bands(ax)) == 3 * len(label)
+    assert (legend_texts(ax), len(bands(ax))) == ([*NAMES, *label], 3 * len(label))
     assert ax.get_legend().get_title().get_text() == "mean over folds"
 
 
@@ -83,15 +76,12 @@ def test_deployment_prior_is_shaded(result, plot):
     assert "deployment prior\n0.1" in legend_texts(plot(result, deployment_prior=(0.1, 0.1)))
 
 
-@each(
-    ("limits", "message"),
-    [
-        ((0.2, 0.05), "`deployment_prior` must be given as"),
-        ((0.2, 4), "`deployment_prior` must lie strictly between 0 and 1"),
-        ((0.1, 0.2, 0.3), r"`deployment_prior` must be a pair \(low, high\), one prior, or"),
-        ("0.1", r"`deployment_prior` must be a pair \(low, high\), one prior, or"),
-    ],
-)
+@each(("limits", "message"), [
+    ((0.2, 0.05), "`deployment_prior` must be given as"),
+    ((0.2, 4), "`deployment_prior` must lie strictly between 0 and 1"),
+    ((0.1, 0.2, 0.3), r"`deployment_prior` must be a pair \(low, high\), one prior, or"),
+    ("0.1", r"`deployment_prior` must be a pair \(low, high\), one prior, or"),
+])  # fmt: skip
 def test_deployment_prior_is_checked(result, limits, message):
     for plot in (sp.plot_auprec, sp.plot_regret):
         with pytest.raises((InputError, InputTypeError), match=message):
@@ -112,7 +102,7 @@ def test_legend_stands_beside_where_the_layout_makes_room(result):
     assert within.get_legend().get_window_extent().x1 < within.get_window_extent().x1
 
 
-def test_iauprec_draws_every_fold_and_the_ranking(result):
+def test_iauprec_draws_every_fold_at_one_height_and_the_ranking(result):
     ax = sp.plot_iauprec(result)
     folds, intervals, means = ax.lines[:3], ax.lines[3::2], ax.lines[4::2]
     palette = sp.model_palette(NAMES)
@@ -126,9 +116,6 @@ def test_iauprec_draws_every_fold_and_the_ranking(result):
     assert [label.get_text() for label in ax.get_yticklabels()] == list(NAMES)
     assert [text.get_text() for text in ax.texts] == ["a", "ab", "ab"]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
-
-
-def test_iauprec_draws_the_folds_at_one_height_in_every_row_and_any_ranking(result):
     ax = sp.plot_iauprec(result.iauprec)
     rows = [np.asarray(line.get_ydata()) - i for i, line in enumerate(ax.lines)]
     np.testing.assert_allclose(rows, np.broadcast_to(rows[0], (3, 4)), atol=1e-12)
@@ -141,7 +128,7 @@ def test_iauprec_draws_the_folds_at_one_height_in_every_row_and_any_ranking(resu
     assert not any("letter" in text for text in legend_texts(ax))
 
 
-def test_regions_are_a_strip_in_the_models_colours(result):
+def test_regions_are_a_strip_with_bands_and_changes_of_the_lead(result):
     ax = sp.plot_regions(result)
     strip = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
     ends = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in strip]
@@ -154,6 +141,21 @@ def test_regions_are_a_strip_in_the_models_colours(result):
         assert min(line.get_ydata()) > floor
     assert legend_texts(ax) == [*NAMES, "strip: leading model"]
     assert len(sp.plot_regions(result.auprec_by_prior, result.regions.iloc[:1]).patches) == 1
+    full = decided(result)
+    ax = sp.plot_regions(full)
+    for model, band in zip(NAMES, bands(ax), strict=True):
+        rows = full.by_prior[full.by_prior["model"] == model]
+        path = band.get_paths()[0].vertices
+        assert path[:, 1].min() == pytest.approx(rows["conf_low"].min())
+        assert path[:, 1].max() == pytest.approx(rows["conf_high"].max())
+    interval, low, high, point = ax.lines[len(NAMES) :]  # one change of the lead, and not the other crossing
+    assert interval.get_xdata()[0] == 0.03
+    assert 0.45 < interval.get_xdata()[1] < 0.5  # its arrow stands inside of the axes
+    assert (low.get_marker(), high.get_marker(), list(point.get_xdata())) == ("|", ">", [0.05])
+    curve = full.auprec_by_prior.query("model == 'A'").groupby("prior")["auprec"].mean()
+    expected = np.interp(np.log(0.05), np.log(curve.index), curve)
+    assert point.get_ydata()[0] == pytest.approx(expected)
+    assert {"simultaneous\nband", "change of the lead,\nwith interval"} <= set(legend_texts(ax))
 
 
 def test_second_frames_are_checked(result):
@@ -164,22 +166,12 @@ def test_second_frames_are_checked(result):
     for plot, frame, second, message in (
         (sp.plot_regions, areas, None, "needs `regions` where its first argument is a frame"),
         (sp.plot_regions, areas, leads.assign(model="Z"), f"`regions` {of_first}"),
-        (
-            sp.plot_regions,
-            areas,
-            leads.drop(columns="prior_low"),
-            "`regions` needs .* lacks prior_low; give it",
-        ),
+        (sp.plot_regions, areas, leads.drop(columns="prior_low"),
+         "`regions` needs .* lacks prior_low; give it"),
         (sp.plot_iauprec, folds, ranking.assign(model="Z"), f"`ranking` {of_first}"),
-        (
-            sp.plot_iauprec,
-            folds,
-            ranking.drop(columns="group"),
-            "`ranking` needs .* lacks group; give it",
-        ),
-    ):
-        with pytest.raises(InputError, match=message):
-            plot(frame, second)
+        (sp.plot_iauprec, folds, ranking.drop(columns="group"), "`ranking` needs .* lacks group; give it")
+    ):  # fmt: skip
+        expect_error(message, plot, frame, second)
     assert plt.get_fignums() == []
 
 
@@ -213,32 +205,12 @@ def test_unsupported_priors_are_hatched(result, plot):
     assert not hatched(plot(full))
     assert len(hatched(plot(full, support=support))) == 1
     ax = plot(full, support=support.assign(supported=False))
-    everything = hatched(ax)[0].get_extents().transformed(ax.transData.inverted())
-    assert everything.x1 == pytest.approx(PRIORS.max())
+    assert hatched(ax)[0].get_extents().transformed(ax.transData.inverted()).x1 == pytest.approx(PRIORS.max())
     with pytest.raises(InputError, match="`support` needs the columns prior, supported, but the frame lacks"):
         plot(full, support=support.drop(columns="supported"))
 
 
-def test_regions_show_bands_and_changes_of_the_lead(result):
-    full = decided(result)
-    ax = sp.plot_regions(full)
-    for model, band in zip(NAMES, bands(ax), strict=True):
-        rows = full.by_prior[full.by_prior["model"] == model]
-        path = band.get_paths()[0].vertices
-        assert path[:, 1].min() == pytest.approx(rows["conf_low"].min())
-        assert path[:, 1].max() == pytest.approx(rows["conf_high"].max())
-    interval, low, high, point = ax.lines[len(NAMES) :]  # one change of the lead, and not the other crossing
-    assert interval.get_xdata()[0] == 0.03
-    assert 0.45 < interval.get_xdata()[1] < 0.5  # its arrow stands inside of the axes
-    assert (low.get_marker(), high.get_marker()) == ("|", ">")
-    assert list(point.get_xdata()) == [0.05]
-    curve = full.auprec_by_prior.query("model == 'A'").groupby("prior")["auprec"].mean()
-    expected = np.interp(np.log(0.05), np.log(curve.index), curve)
-    assert point.get_ydata()[0] == pytest.approx(expected)
-    assert {"simultaneous\nband", "change of the lead,\nwith interval"} <= set(legend_texts(ax))
-
-
-def test_interaction_draws_means_and_intervals_over_ascending_priors(result):
+def test_interaction_draws_means_and_intervals_that_may_be_unknown(result):
     frame = result.auprec_intervals
     ax = sp.plot_interaction(frame)
     assert [label.get_text() for label in ax.get_xticklabels()] == list(map(format_plain, PRIORS))
@@ -255,9 +227,6 @@ def test_interaction_draws_means_and_intervals_over_ascending_priors(result):
         shifts.append((drawn - ax.transData.transform(bars[:, 0]))[0, 0])
     assert np.diff(shifts).min() > 2  # intervals stand side by side
     assert sum(shifts) == pytest.approx(0, abs=1e-9)
-
-
-def test_intervals_may_be_unknown_and_one_prior_and_many_are_readable(result):
     frame = result.auprec_intervals
     unknown = sp.plot_interaction(frame.assign(conf_low=np.nan))
     assert [len(bars.get_segments()) for bars in unknown.collections] == [0, 0, 0]
@@ -267,7 +236,7 @@ def test_intervals_may_be_unknown_and_one_prior_and_many_are_readable(result):
     assert len(sp.plot_interaction(many).get_xticks()) == 9
 
 
-def test_regret_lines_are_the_frame(result):
+def test_regret_roc_and_skew_lines_are_their_frames(result):
     frame = result.regret
     ax = sp.plot_regret(frame)
     for line, model in zip(ax.lines, NAMES, strict=False):
@@ -277,6 +246,19 @@ def test_regret_lines_are_the_frame(result):
     assert ax.get_ylim()[0] < 0 < ax.get_ylim()[1]
     assert len(ax.patches) == 0
     assert_fits(sp.plot_regret(frame.assign(regret=0.0)).figure)
+    ax = sp.plot_roc(result)
+    for model, line in zip(NAMES, ax.lines, strict=False):
+        assert_line(line, mean_of(result.roc, model, "fpr", "tpr"))
+    assert len(ax.lines) == 4  # three models and the diagonal
+    assert (ax.lines[3].get_xy1(), ax.lines[3].get_slope()) == ((0, 0), 1)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("False positive rate", "True positive rate")
+    assert ax.get_aspect() == 1
+    ax = sp.plot_skew(result)
+    pairs = [(model, measure) for model in NAMES for measure in ("accuracy", "precision")]
+    for line, (model, measure) in zip(ax.lines, pairs, strict=True):
+        assert_line(line, mean_of(result.skew, model, "skew", measure))
+        assert line.get_linestyle() == {"accuracy": "-", "precision": "--"}[measure]
+    assert (ax.get_xscale(), legend_texts(ax)[3:5]) == ("log", ["accuracy", "precision"])
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +272,7 @@ def points(ax):
     return {model: line.get_xydata() for model, line in zip(NAMES, drawn, strict=True)}
 
 
-def test_residuals_stand_against_fitted_values_or_by_fold_side_by_side(anova):
+def test_residuals_and_their_quantiles_are_the_frames(anova):
     frame = anova.residuals()
     ax = sp.plot_residuals(anova, kind="fold")
     fitted, drawn = points(sp.plot_residuals(anova)), points(ax)
@@ -303,9 +285,6 @@ def test_residuals_stand_against_fitted_values_or_by_fold_side_by_side(anova):
     many = sp.plot_residuals(two_way_anova(fold_frame(NAMES, 20)), kind="fold")
     assert_fits(many.figure)
     assert 2 < len(many.get_xticklabels()) <= 14
-
-
-def test_quantiles_and_envelopes_are_the_frame(anova):
     frame = residual_quantiles(anova)
     ax = sp.plot_residuals(anova, kind="qq")
     for model, drawn in points(ax).items():
@@ -317,38 +296,21 @@ def test_quantiles_and_envelopes_are_the_frame(anova):
     assert legend_texts(ax)[3:] == ["95 % envelope,\nsimultaneous", "95 % envelope,\npointwise"]
 
 
-def test_an_interaction_keeps_its_degrees_of_freedom():
-    parts = [fold_frame(NAMES, seed=seed).rename(columns={"iauprec": "auprec"}) for seed in (1, 2)]
-    frame = parts[0].assign(prior=0.5).merge(parts[1].assign(prior=0.1), how="outer")
-    result = three_way_anova(frame, interaction=True)
-    drawn = np.vstack(list(points(sp.plot_residuals(result, kind="qq")).values()))
-    assert (drawn[:, 1] ** 2).sum() == pytest.approx(result.row("residual")["df"])
-
-
-def test_residuals_that_cannot_be_drawn_are_refused(anova):
+def test_degrees_of_freedom_and_residuals_that_cannot_be_drawn(anova):
     with pytest.raises(InputError, match="`kind` must be one of fitted, fold, qq; but got 'pie'"):
         sp.plot_residuals(anova, kind="pie")
     with pytest.raises(InputError, match="the residuals must vary"):
         sp.plot_residuals(anova.residuals().assign(residual=0.0), kind="qq")
     assert plt.get_fignums() == []
-
-
-def test_roc_lines_are_means_over_folds(result):
-    ax = sp.plot_roc(result)
-    for model, line in zip(NAMES, ax.lines, strict=False):
-        assert_line(line, mean_of(result.roc, model, "fpr", "tpr"))
-    assert len(ax.lines) == 4  # three models and the diagonal
-    assert (ax.lines[3].get_xy1(), ax.lines[3].get_slope()) == ((0, 0), 1)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("False positive rate", "True positive rate")
-    assert ax.get_aspect() == 1
-
-
-def test_one_fold_or_more_than_nine_lines_have_no_bands():
+    parts = [fold_frame(NAMES, seed=seed).rename(columns={"iauprec": "auprec"}) for seed in (1, 2)]
+    frame = parts[0].assign(prior=0.5).merge(parts[1].assign(prior=0.1), how="outer")
+    result = three_way_anova(frame, interaction=True)
+    drawn = np.vstack(list(points(sp.plot_residuals(result, kind="qq")).values()))
+    assert (drawn[:, 1] ** 2).sum() == pytest.approx(result.row("residual")["df"])
     one = sp.plot_auprec(make_result(folds=1))
     wide = sp.plot_roc(make_result(tuple(f"m{i}" for i in range(10)), 2))
     assert bands(one) == bands(wide) == []
-    assert one.get_legend().get_title().get_text() == ""
-    assert legend_texts(one) == list(NAMES)
+    assert (one.get_legend().get_title().get_text(), legend_texts(one)) == ("", list(NAMES))
     assert not any("band" in text for text in legend_texts(wide))
 
 
@@ -357,14 +319,12 @@ def test_one_fold_or_more_than_nine_lines_have_no_bands():
     "errorbar", [("ci", 95), "sd", 0.95, (), ("sd", "x"), ("sd", -1), ("pi", 200), (["sd"], 1), ("pi", None)]
 )
 def test_unknown_bands_are_refused(plot, errorbar, result):
-    with pytest.raises(
-        InputError, match=r"`errorbar` must be \('sd', MULTIPLE ab.* but got " + re.escape(f"{errorbar!r}")
-    ):
+    with expect_error(r"`errorbar` must be \('sd', MULTIPLE ab.* but got " + re.escape(f"{errorbar!r}")):
         plot(result, errorbar=errorbar)
     assert plt.get_fignums() == []
 
 
-def test_precision_recall_draws_one_line_a_model_and_prior(result):
+def test_precision_recall_at_several_priors_and_at_one(result):
     ax = sp.plot_precision_recall(result)
     assert len(ax.lines) == 6
     frame = result.precision_recall
@@ -373,49 +333,26 @@ def test_precision_recall_draws_one_line_a_model_and_prior(result):
         assert line.get_linestyle() == {0.5: "-", 0.1: "--"}[prior]
     assert legend_texts(ax)[3:5] == ["prior 0.5", "prior 0.1"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Recall", "Precision")
-
-
-def test_precision_recall_at_one_prior(result):
     ax = sp.plot_precision_recall(result, prior=0.1)
     frame = result.precision_recall
     assert_line(ax.lines[0], mean_of(frame[frame["prior"] == 0.1], "C", "recall", "precision"))
-    assert len(ax.lines) == 3
-    assert ax.get_title(loc="left") == "Precision-recall curves at prior 0.1"
+    assert (len(ax.lines), ax.get_title(loc="left")) == (3, "Precision-recall curves at prior 0.1")
     assert not any(text.startswith("prior") for text in legend_texts(ax))
     with pytest.raises(InputError, match=r"`prior` must be one of the priors in the frame, 0\.5, 0\.1"):
         sp.plot_precision_recall(result, prior=0.2)
 
 
-def test_skew_draws_accuracy_solid_and_precision_dashed(result):
-    ax = sp.plot_skew(result)
-    pairs = [(model, measure) for model in NAMES for measure in ("accuracy", "precision")]
-    for line, (model, measure) in zip(ax.lines, pairs, strict=True):
-        assert_line(line, mean_of(result.skew, model, "skew", measure))
-        assert line.get_linestyle() == {"accuracy": "-", "precision": "--"}[measure]
-    assert ax.get_xscale() == "log"
-    assert legend_texts(ax)[3:5] == ["accuracy", "precision"]
-
-
-def test_contours_span_the_grid(result):
+def test_contours_and_surface_of_the_grid(result):
     ax = sp.plot_surface(result)
-    assert ax.get_title(loc="left") == "P-ROC surface of C"
-    assert ax.get_yscale() == "log"
+    assert (ax.get_title(loc="left"), ax.get_yscale()) == ("P-ROC surface of C", "log")
     assert ax.get_ylim() == pytest.approx((PRIORS[0], PRIORS[-1]))
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Recall", "Prior (probability of the positive class)")
     assert ax.figure.axes[1].get_ylabel() == "Precision"
     np.testing.assert_allclose(ax.collections[0].get_clim(), (0, 1), atol=0.06)
-
-
-def test_contours_stay_filled_where_rounding_exceeds_one(result):
-    over = result.surface.assign(precision=1 + 1e-12)
-    ax = sp.plot_surface(over)
+    ax = sp.plot_surface(result.surface.assign(precision=1 + 1e-12))
     assert sum(len(path.vertices) for path in ax.collections[0].get_paths()) > 0
-
-
-def test_surface_in_space_has_plain_prior_ticks(result):
     ax = sp.plot_surface(result, model="B", kind="3d")
-    assert ax.name == "3d"
-    assert ax.get_title(loc="left") == "P-ROC surface of B"
+    assert (ax.name, ax.get_title(loc="left")) == ("3d", "P-ROC surface of B")
     labels = [label.get_text() for label in ax.get_yticklabels()]
     np.testing.assert_allclose(10 ** np.asarray(ax.get_yticks()), [float(label) for label in labels])
     assert {"0.01", "0.1"} <= set(labels)
@@ -427,22 +364,15 @@ def test_surfaces_that_cannot_be_drawn_are_refused(result):
     assert sp.plot_surface(result, kind="3d", ax=deep) is deep
     grid = result.surface
     for plot, message in (
-        (
-            lambda: sp.plot_surface(result, kind="3d", ax=flat),
-            r"`ax` must be Axes with projection='3d' .* rect",
-        ),
+        (lambda: sp.plot_surface(result, kind="3d", ax=flat),
+         r"`ax` must be Axes with projection='3d' .* rect"),
         (lambda: sp.plot_roc(result, ax=deep), r"`ax` must be Axes of plt.subplots\(\)\[1\] .* but is 3d"),
         (lambda: sp.plot_auprec(result, ax=Figure().add_subplot(projection="polar")), "but is polar$"),
         (lambda: sp.plot_surface(result, model="Z"), "`model` must be one of C, A, B; but got 'Z'"),
         (lambda: sp.plot_surface(result, kind="pie"), "`kind` must be one of contour, 3d; but got 'pie'"),
-        (
-            lambda: sp.plot_surface(pd.concat([grid, grid])),
-            "one row for each prior and recall, but 'C' has more; keep the first by drop_duplicates",
-        ),
-        (
-            lambda: sp.plot_surface(grid[grid["prior"] == PRIORS[0]]),
-            "at least 2 priors and 2 recalls, but got 1",
-        ),
-    ):
-        with pytest.raises(InputError, match=message):
-            plot()
+        (lambda: sp.plot_surface(pd.concat([grid, grid])),
+         "one row for each prior and recall, but 'C' has more; keep the first by drop_duplicates"),
+        (lambda: sp.plot_surface(grid[grid["prior"] == PRIORS[0]]),
+         "at least 2 priors and 2 recalls, but got 1")
+    ):  # fmt: skip
+        expect_error(message, plot)

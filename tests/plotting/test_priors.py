@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from messages import expect_error
 from plot_checks import legend_texts
 from report_frames import frame_of
 from scipy.special import logit
 
-from skewanova import InputError, InputTypeError, estimate_prior
+from skewanova import InputTypeError, estimate_prior
 from skewanova.comparison.estimated_prior import PriorEstimates
 from skewanova.plotting import plot_monitor, plot_prior_estimate
 from skewanova.plotting.priors import STATE_COLOURS
@@ -19,7 +20,7 @@ def found():
     return estimate_prior(labels, draw(2 * labels), draw(2 * np.repeat([1, 0], [100, 300])))
 
 
-def test_bars_are_the_mixture_dots_what_was_observed_and_the_inset_the_likelihood(found):
+def test_bars_are_the_mixture_of_one_of_several_models(found):
     ax = plot_prior_estimate(found, ax=Figure().subplots())
     bins = found.bins_frame()
     heights = np.array([bar.get_height() for bar in ax.patches]).reshape(2, -1)
@@ -37,14 +38,10 @@ def test_bars_are_the_mixture_dots_what_was_observed_and_the_inset_the_likelihoo
     assert logit(line.get_xdata()[[0, -1]]) == pytest.approx(found.log_odds[[0, -1]])
     shaded = inset.collections[0].get_paths()[0].vertices[:, 0]
     assert (shaded.min(), shaded.max()) == pytest.approx((found.conf_low, found.conf_high), rel=0.05)
-
-
-def test_one_of_several_models_is_drawn(found):
     several = PriorEstimates({"a_$x$": found, "b": found}, found)
     ax = plot_prior_estimate(several, model="b", ax=Figure().subplots())
     assert ax.get_title(loc="left").startswith("Prior")
-    with pytest.raises(InputError, match="`model` must be one of"):
-        plot_prior_estimate(several, model="z")
+    expect_error("`model` must be one of", plot_prior_estimate, several, model="z")
     with pytest.raises(
         InputTypeError, match="needs an estimated prior, or a comparison over one, but got float"
     ):

@@ -14,22 +14,12 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from messages import expect_error
 from plot_checks import HOSTILE, NAMES, PRIORS, assert_fits, legend_texts, make_result, texts
 from scipy.optimize import minimize
 
 import skewanova.plotting as sp
-from skewanova.base.checks import InputError
-from skewanova.plotting.styling import (
-    choose_tick_digits,
-    draw_mean_line,
-    find_frame,
-    format_plain,
-    label_lines,
-    make_line_styles,
-    model_labels,
-    model_markers,
-    spread_heights,
-)
+from skewanova.plotting import styling
 
 
 def source(names=NAMES):
@@ -38,55 +28,43 @@ def source(names=NAMES):
     return SimpleNamespace(**vars(make_result(names, 2)), settings=settings)
 
 
-def test_names_are_drawn_literally():
-    labels = model_labels(HOSTILE)
-    assert labels["a_b%$"] == r"a_b%\$"
-    assert labels["$x_1$ <b>&%"] == r"\$x_1\$ <b>&%"
-    assert labels["_hidden"] == "_hidden"
-    assert labels["new\nline"] == "new line"
-    assert labels["new line"] == "new line (2)"
-    assert (labels[" "], labels[""]) == ("' '", "''")
+def test_names_are_drawn_literally_and_start_no_formula():
+    labels = styling.model_labels(HOSTILE)
+    assert (labels["a_b%$"], labels["$x_1$ <b>&%"]) == (r"a_b%\$", r"\$x_1\$ <b>&%")
+    assert (labels["_hidden"], labels["new\nline"]) == ("_hidden", "new line")
+    assert (labels["new line"], labels[" "], labels[""]) == ("new line (2)", "' '", "''")
     assert labels["\x1b[31mred\u202e"] == "\\x1b[31mred\\u202e"
     assert labels["a very long name of a random forest with max_depth=10"] == "a very long name of a ran..."
     assert max(map(len, labels.values())) <= 28
     assert len(set(labels.values())) == len(HOSTILE)
     long = ["x" * 40 + str(i) + "y" * 40 for i in range(3)]
-    assert [label[-4:] for label in model_labels(long).values()] == ["x...", " (2)", " (3)"]
-
-
-def test_dollar_signs_never_start_a_formula():
+    assert [label[-4:] for label in styling.model_labels(long).values()] == ["x...", " (2)", " (3)"]
     figure = Figure()
-    for label in model_labels(["$x$", r"\$a$", "$", "a$b$c$"]).values():
+    for label in styling.model_labels(["$x$", r"\$a$", "$", "a$b$c$"]).values():
         drawn, is_formula = figure.text(0, 0, label)._preprocess_math(label)
         assert not is_formula
         assert "$" in drawn
 
 
-def test_colours_repeat_after_ten_and_with_markers_tell_ninety_models_apart():
+def test_colours_repeat_after_ten_and_ticks_are_plain():
     names = [f"m{i}" for i in range(90)]
-    palette, markers = sp.model_palette(names), model_markers(names)
-    assert len(set(palette.values())) == 10
-    assert palette["m10"] == palette["m0"]
+    palette, markers = sp.model_palette(names), styling.model_markers(names)
+    assert (len(set(palette.values())), palette["m10"]) == (10, palette["m0"])
     assert len({(palette[name], markers[name]) for name in names}) == 90
-
-
-def test_numbers_are_plain():
     numbers = (0.01, 1e-5, 10000.0, 0.123456, 0.5)
-    assert [format_plain(number) for number in numbers] == ["0.01", "0.00001", "10000", "0.1235", "0.5"]
-
-
-def test_ticks_thin_out_with_the_room_there_is():
-    assert choose_tick_digits(0.01, 0.1, 300) == (1.0, 2.0, 5.0)
-    assert choose_tick_digits(0.01, 0.1, 80) == (1.0, 3.0)
-    assert choose_tick_digits(0.01, 0.1, 20) == (1.0,)
+    assert [styling.format_plain(number) for number in numbers] == [
+        "0.01", "0.00001", "10000", "0.1235", "0.5",
+    ]  # fmt: skip
+    assert styling.choose_tick_digits(0.01, 0.1, 300) == (1.0, 2.0, 5.0)
+    assert styling.choose_tick_digits(0.01, 0.1, 80) == (1.0, 3.0)
+    assert styling.choose_tick_digits(0.01, 0.1, 20) == (1.0,)
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=12), st.integers(1, 80))
 def test_places_keep_order_distance_and_limits(heights, gap):
     heights, gap = np.array(heights) / 1000, gap / 1000
-    placed = spread_heights(heights, gap)
-    order = np.argsort(heights, kind="stable")
-    assert np.diff(placed[order]).min(initial=np.inf) >= gap - 1e-9
+    placed = styling.spread_heights(heights, gap)
+    assert np.diff(placed[np.argsort(heights, kind="stable")]).min(initial=np.inf) >= gap - 1e-9
     assert placed.min() >= -1e-9
     assert placed.max() <= 1 + 1e-9
 
@@ -99,7 +77,7 @@ def test_crowded_places_are_as_near_as_can_be(heights):
         heights + 0.01 * np.arange(len(heights)),
         constraints={"type": "ineq", "fun": lambda place: np.diff(place) - 0.1},
     )
-    np.testing.assert_allclose(spread_heights(heights, 0.1), best.x, atol=1e-3)
+    np.testing.assert_allclose(styling.spread_heights(heights, 0.1), best.x, atol=1e-3)
 
 
 def axes(layout="constrained", size=(7, 4)):
@@ -111,27 +89,21 @@ def axes(layout="constrained", size=(7, 4)):
 def test_names_stand_to_the_right_and_are_joined_with_their_ends():
     ax = axes()
     lines = {"A": Line2D([0, 1], [0, 0.2]), "$B$": Line2D([0, 0.9], [0, 0.7])}
-    label_lines(ax, lines, make_line_styles(["A", "$B$"]))
+    styling.label_lines(ax, lines, styling.make_line_styles(["A", "$B$"]))
     assert ax.get_legend() is None
     assert [text.get_text() for text in ax.texts] == ["A", r"\$B\$"]
     assert all(text.get_position()[0] > 1 for text in ax.texts)
-    starts = [line.get_xydata()[0] for line in ax.lines]
-    np.testing.assert_allclose(starts, [(1.0, 0.2), (0.9, 0.7)])
+    np.testing.assert_allclose([line.get_xydata()[0] for line in ax.lines], [(1.0, 0.2), (0.9, 0.7)])
     np.testing.assert_allclose([text.get_position()[1] for text in ax.texts], [0.2, 0.7])
 
 
-@pytest.mark.parametrize(
-    ("ax", "ends"),
-    [
-        (axes(layout=None), {"A": (1.0, 0.5)}),
-        (axes(), {f"m{i}": (1.0, 0.5) for i in range(40)}),
-        (axes(size=(2.5, 3)), {"a name that takes half the width": (1.0, 0.5)}),
-        (axes(), {"A": (1.0, np.nan)}),
-    ],
-)
+@pytest.mark.parametrize(("ax", "ends"), [
+    (axes(layout=None), {"A": (1.0, 0.5)}), (axes(), {f"m{i}": (1.0, 0.5) for i in range(40)}),
+    (axes(size=(2.5, 3)), {"a name that takes half the width": (1.0, 0.5)}), (axes(), {"A": (1.0, np.nan)}),
+])  # fmt: skip
 def test_without_room_a_legend_names_the_lines(ax, ends):
     lines = {model: Line2D([0, x], [0, y]) for model, (x, y) in ends.items()}
-    label_lines(ax, lines, make_line_styles(list(ends)))
+    styling.label_lines(ax, lines, styling.make_line_styles(list(ends)))
     assert list(ax.texts) == list(ax.lines) == []
     assert ax.get_legend() is not None
 
@@ -149,7 +121,7 @@ def test_mean_and_band_are_those_of_seaborn(errorbar, n_folds):
     frame.loc[1, "tpr"] = np.nan
     axes = Figure().subplots(1, 2)
     look = {"color": "C2", "marker": "s", "markersize": 6, "markeredgewidth": 0.5, "linestyle": "--"}
-    draw_mean_line(axes[0], frame, ("fpr", "tpr"), errorbar=errorbar, opacity=0.1, **look)
+    styling.draw_mean_line(axes[0], frame, ("fpr", "tpr"), errorbar=errorbar, opacity=0.1, **look)
     look |= {"legend": False, "err_kws": {"alpha": 0.1, "linewidth": 0}, "errorbar": errorbar}
     sns.lineplot(frame, x="fpr", y="tpr", ax=axes[1], **look)
     (line,), (known,) = (ax.get_lines() for ax in axes)
@@ -164,22 +136,21 @@ def test_mean_and_band_are_those_of_seaborn(errorbar, n_folds):
         np.testing.assert_array_equal(band.get_facecolor(), other.get_facecolor())
 
 
-def test_a_single_point_is_its_marker():
+def test_single_points_names_and_bands_not_drawn():
     ax = Figure().subplots()
-    draw_mean_line(
+    styling.draw_mean_line(
         ax, pd.DataFrame({"fpr": 0.5, "tpr": [0.2, 0.4]}), ("fpr", "tpr"), errorbar=None, markevery=0.3
     )
     (line,) = ax.get_lines()
     assert line.get_markevery() is None
     assert line.get_xydata().tolist() == [[0.5, pytest.approx(0.3)]]
-
-
-def test_names_become_text_in_their_order():
     frame = pd.DataFrame({"model": [2, "1", 2, 3, 1], "fold": 0})
-    found = find_frame(frame, "x", "model fold", "plot")["model"]
-    assert found.tolist() == ["2", "1", "2", "3", "1"]
-    assert found.unique().tolist() == ["2", "1", "3"]
+    found = styling.find_frame(frame, "x", "model fold", "plot")["model"]
+    assert (found.tolist(), found.unique().tolist()) == (["2", "1", "2", "3", "1"], ["2", "1", "3"])
     assert frame["model"].tolist() == [2, "1", 2, 3, 1]
+    sp.plot_regions(WithoutBands(10), ax=Figure().subplots())
+    with pytest.raises(RuntimeError, match="bands are wanted"):
+        sp.plot_regions(WithoutBands(9), ax=Figure().subplots())
 
 
 class WithoutBands:
@@ -195,12 +166,6 @@ class WithoutBands:
         raise RuntimeError("bands are wanted")
 
 
-def test_bands_that_are_not_drawn_are_not_computed():
-    sp.plot_regions(WithoutBands(10), ax=Figure().subplots())
-    with pytest.raises(RuntimeError, match="bands are wanted"):
-        sp.plot_regions(WithoutBands(9), ax=Figure().subplots())
-
-
 @pytest.mark.parametrize("plot", [sp.plot_auprec, sp.plot_iauprec, sp.plot_regions])
 def test_without_legend_there_is_none(plot):
     assert plot(source()).get_legend() is not None
@@ -214,35 +179,26 @@ def test_colours_are_those_asked_for(palette):
         assert list(drawn)[:3] == [(0, 0, 1), (1, 0, 0), (0.5, 0.5, 0.5)]
 
 
-def test_palettes_may_be_named_and_what_is_no_colour_is_refused():
+def test_palettes_may_be_named_and_surfaces_have_their_own(result):
     named = list(sp.model_palette(NAMES, "Set2").values())
     assert named == [pytest.approx(to_rgb(shade)) for shade in plt.get_cmap("Set2").colors[:3]]
     for palette, told in (
-        ({"A": "red"}, "has none for 'C', 'B'$"),
-        ("no such", "but got 'no such'"),
+        ({"A": "red"}, "has none for 'C', 'B'$"), ("no such", "but got 'no such'"),
         (["nothing"], r"^`palette` must hold colours of matplotlib, such as \['red', '#0000ff'\], or be the"),
-        ([], "`palette` must hold"),
-        (3, "`palette` must hold"),
-    ):
-        with pytest.raises(InputError, match=told):
-            sp.model_palette(NAMES, palette)
-
-
-def test_surfaces_and_p_values_have_palettes_of_their_own(result):
+        ([], "`palette` must hold"), (3, "`palette` must hold")
+    ):  # fmt: skip
+        expect_error(told, sp.model_palette, NAMES, palette)
     assert sp.plot_surface(result, palette="magma").collections[0].get_cmap().name == "magma"
     assert len(sp.plot_surface(result, legend=False).figure.axes) == 1
     for palette in ("no such", None, 5):
-        with pytest.raises(
-            InputError, match=r"`palette` must be the name of a colour map.* as 'viridis', but"
-        ):
+        with expect_error(r"`palette` must be the name of a colour map.* as 'viridis', but"):
             sp.plot_surface(result, palette=palette)
     ax = sp.plot_p_values(result, palette=["red", "green", "blue"])
     assert to_rgb(ax.patches[0].get_facecolor()) == (1, 0, 0)
-    with pytest.raises(InputError, match="`palette` must be 3 colours"):
-        sp.plot_p_values(result, palette="red")
+    expect_error("`palette` must be 3 colours", sp.plot_p_values, result, palette="red")
 
 
-def test_a_style_sheet_has_its_colours_grid_and_titles():
+def test_style_sheets_and_panels_of_a_paper():
     with plt.style.context(
         {"axes.prop_cycle": mpl.cycler(color=["red", "green"]), "axes.titlelocation": "right"}
     ):
@@ -253,9 +209,6 @@ def test_a_style_sheet_has_its_colours_grid_and_titles():
         ax = sp.plot_auprec(source())
     assert to_rgb(ax.get_xgridlines()[0].get_color()) == (1, 0, 0)
     assert to_rgb(sp.plot_auprec(source()).get_xgridlines()[0].get_color()) == to_rgb("0.5")
-
-
-def test_two_panels_of_a_paper_stay_readable():
     figure = plt.figure(figsize=(6.5, 2.6), layout="constrained")
     first, second = figure.subplots(1, 2)
     sp.plot_auprec(source(), ax=first)
@@ -268,21 +221,15 @@ def test_two_panels_of_a_paper_stay_readable():
     assert first.get_window_extent().contains(box.x1, box.y1)
 
 
-def test_more_than_ten_models_have_dashes_and_a_strip_with_names():
-    names = tuple(f"m{i}" for i in range(12))
-    ax = sp.plot_regions(source(names))
+def test_many_models_have_dashes_and_legends_their_level():
+    ax = sp.plot_regions(source(tuple(f"m{i}" for i in range(12))))
     assert [line.get_linestyle() for line in ax.lines[:12]] == ["-"] * 10 + ["--"] * 2
-    assert texts(ax) == ["m0", "m1"]
-    assert texts(sp.plot_regions(source())) == []
-
-
-def test_legends_say_the_level_and_what_would_not_matter():
+    assert (texts(ax), texts(sp.plot_regions(source()))) == (["m0", "m1"], [])
     assert "mean and\n99 % confidence interval" in legend_texts(sp.plot_iauprec(source()))
     curve = {"model_a": "A", "model_b": "B", "prior": PRIORS, "estimate": 0.0, "reject": False}
     frame = pd.DataFrame({**curve, "conf_low": -0.1, "conf_high": 0.1})
     result = SimpleNamespace(difference_curves=frame, settings=source().settings)
     said = legend_texts(sp.plot_difference_curves(result))
     assert {"simultaneous\n99 % band", "within 0.01:\nwould not matter"} <= set(said)
-    ax = sp.plot_difference_curves(frame, rope=0.05)
-    (margin,) = ax.patches
+    (margin,) = sp.plot_difference_curves(frame, rope=0.05).patches
     assert (margin.get_y(), margin.get_height()) == pytest.approx((-0.05, 0.1))

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from messages import expect_error, expect_warning
 from scipy.integrate import quad
 from scipy.optimize import approx_fprime, minimize, minimize_scalar
 from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
-from skewanova import InputError, SkewanovaWarning, estimate_prior
+from skewanova import estimate_prior
 from skewanova.priors import batches, mixtures
 from skewanova.priors.batches import BatchNormal
 from skewanova.priors.mixtures import BinCounts
@@ -58,7 +59,7 @@ def test_joint_likelihood_is_the_integral_over_the_prior_of_each_batch(normal):
     assert slope == pytest.approx(by_steps, abs=2e-2)
 
 
-def test_a_step_that_leaves_nothing_of_a_bin_goes_too_far():
+def test_steps_that_go_too_far_and_centres_that_come_nearer():
     counts = mixed(PRIORS[:3])
     fit, normal = fitted(counts), BatchNormal(-2.2, 0.5)
     nodes, weights = batches._quadrature_nodes(counts, fit, normal)
@@ -70,6 +71,20 @@ def test_a_step_that_leaves_nothing_of_a_bin_goes_too_far():
     assert np.isfinite(slope).all()
     near = np.where(np.arange(8) % 4 == 1, -40.0, logs)  # the way back is long
     assert np.isfinite(batches._maximise_over_classes(counts, fit, normal, near)[0])
+    centres = np.linspace(0, 10, 11)
+    height = np.stack([-((centres - 3) ** 2), np.full(11, -40.0)], axis=1) * 10
+    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    height[6] = -5.0  # about as likely, but what is between is not
+    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    height[6:] = -1000.0
+    height[8:] = -5.0  # as likely, but there is nothing between
+    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    height[0:6, 1] = -8.0
+    assert batches._zoom_centres(centres, height) is None
+    height[5] = -1000
+    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(0, 5, 11))
+    last = -10 * (centres[:, None] - np.array([10.0, 14.0])) ** 2
+    assert batches._zoom_centres(centres, last) == pytest.approx(np.linspace(8, 10, 11))
 
 
 @pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-4.0, 1.0)])
@@ -152,22 +167,32 @@ def test_each_batch_is_looked_at_around_its_mode(normal):
         assert width[i] == pytest.approx(0.01 / np.sqrt(bend), rel=0.25)  # which is the expected bend
 
 
-def test_batches_of_known_classes_are_as_far_off_as_a_share():
+def test_known_classes_and_batches_without_positives():
     counts = BinCounts(np.array([0, 1e7]), np.array([1e7, 0]), np.array([[900.0, 100], [400, 100]]))
     places, errors = batches._fit_log_odds(
         counts._replace(positive=counts.positive[None], negative=counts.negative[None])
     )
     assert expit(places) == pytest.approx([0.1, 0.2], rel=1e-4)
     assert errors == pytest.approx(1 / np.sqrt([1000 * 0.1 * 0.9, 500 * 0.2 * 0.8]), rel=1e-3)
-
-
-def test_all_batches_are_off_by_what_the_labelled_cases_leave_open():
     rates, prior = np.array([0.8, 0.3]), 0.2  # of the upper bin, in each class
     share = prior * rates[0] + (1 - prior) * rates[1]
     cells = [size * np.array([1 - rate, rate]) for size, rate in ((20_000, 0.8), (20_000, 0.3), (1e9, share))]
     weights = np.array([prior, 1 - prior]) / (rates[0] - rates[1])
     error = np.sqrt((weights**2 * rates * (1 - rates) / 20_000).sum()) / (prior * (1 - prior))
     assert batches._fit_log_odds(BinCounts(*cells))[1] == pytest.approx(error, rel=0.01)
+    priors = expit(-5 + norm.ppf((np.arange(10) + 0.5) / 10))
+    unlabelled = np.round(300 * (priors[:, None] * P + (1 - priors[:, None]) * Q))
+    told = batches.predict_batch(
+        BinCounts(np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5]), unlabelled)
+    )
+    low, high = (
+        expit(batches.density_quantile(told.log_odds, told.density, share)) for share in (0.5, 0.975)
+    )
+    assert low < priors.mean()
+    assert priors.max() < high < 0.2
+    assert told.centres[0] == pytest.approx(
+        mixtures.log_odds_range(unlabelled.sum())[0]
+    )  # no positive in any batch
 
 
 @pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-3.5, 0.1), BatchNormal(-1.0, 1.5)])
@@ -225,15 +250,12 @@ def rough_height(rough, centre, spread):
     return (norm.logpdf(rough.places, centre + offs, scale).sum(axis=1) - 8 * offs[:, 0] ** 2).max()
 
 
-def test_the_rough_likelihood_is_that_of_normals_that_are_off_together():
+def test_the_rough_likelihood_leaves_out_what_is_ruled_out_and_interpolates():
     rough = batches.RoughLikelihood(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
     centres, spreads = np.array([-3.0, -1.5]), np.array([0.05, 0.4])
     found = rough.log_likelihood(centres, spreads)
     exact = np.array([[rough_height(rough, centre, spread) for spread in spreads] for centre in centres])
     assert found - found[0, 0] == pytest.approx(exact - exact[0, 0], abs=1e-6)
-
-
-def test_spreads_that_are_ruled_out_are_left_out():
     alike, apart = (
         batches.RoughLikelihood(np.array(at), np.full(4, 0.01), 0.0) for at in ([1.0] * 4, [0, 1, 2, 3.0])
     )
@@ -242,9 +264,6 @@ def test_spreads_that_are_ruled_out_are_left_out():
     falls = apart._best(np.array([1.25**0.5, least, least / 1.06]))[0]
     assert falls[0] - falls[1] < batches.NEGLIGIBLE_FALL < falls[0] - falls[2]
     assert most == pytest.approx(3.02)
-
-
-def test_what_the_rough_likelihood_lacks_is_interpolated():
     rough = batches.RoughLikelihood(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
     centres, spreads = np.linspace(-3, 1, 7), np.linspace(0.1, 1.5, 5)
 
@@ -253,39 +272,6 @@ def test_what_the_rough_likelihood_lacks_is_interpolated():
     assert (near[0], near[-1], wide[0], wide[-1]) == (-3, 1, 0.1, 1.5)
     exact = np.exp(rough.log_likelihood(near, wide) - 0.1 * near[:, None] + 0.2 * wide)
     assert weight == pytest.approx(exact / exact.sum(), rel=1e-9)
-
-
-def test_centres_come_nearer_the_likeliest():
-    centres = np.linspace(0, 10, 11)
-    height = np.stack([-((centres - 3) ** 2), np.full(11, -40.0)], axis=1) * 10
-    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
-    height[6] = -5.0  # about as likely, but what is between is not
-    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
-    height[6:] = -1000.0
-    height[8:] = -5.0  # as likely, but there is nothing between
-    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
-    height[0:6, 1] = -8.0
-    assert batches._zoom_centres(centres, height) is None
-    height[5] = -1000
-    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(0, 5, 11))
-    last = -10 * (centres[:, None] - np.array([10.0, 14.0])) ** 2
-    assert batches._zoom_centres(centres, last) == pytest.approx(np.linspace(8, 10, 11))
-
-
-def test_batches_that_may_have_no_positives_have_a_low_prior():
-    priors = expit(-5 + norm.ppf((np.arange(10) + 0.5) / 10))
-    unlabelled = np.round(300 * (priors[:, None] * P + (1 - priors[:, None]) * Q))
-    told = batches.predict_batch(
-        BinCounts(np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5]), unlabelled)
-    )
-    low, high = (
-        expit(batches.density_quantile(told.log_odds, told.density, share)) for share in (0.5, 0.975)
-    )
-    assert low < priors.mean()
-    assert priors.max() < high < 0.2
-    assert told.centres[0] == pytest.approx(
-        mixtures.log_odds_range(unlabelled.sum())[0]
-    )  # no positive in any batch
 
 
 def test_a_further_batch_is_spread_like_those_seen():
@@ -302,15 +288,11 @@ def test_a_further_batch_is_spread_like_those_seen():
     assert ends[0] == pytest.approx(ends[1])
     assert told.likelihood[[0, -1]].max() < 2e-2 * told.likelihood.max()
     assert low < centre[0] < middle < centre[1] < high  # where a mean lies is surer than where a batch does
-
-
-def test_quantile_of_a_density():
     at = np.linspace(-6, 6, 2001)
     assert batches.density_quantile(at, norm.pdf(at), 0.975) == pytest.approx(1.96, abs=1e-3)
     even = np.linspace(2, 4, 5)
-    assert [batches.density_quantile(even, np.ones(5), s) for s in (0.0, 0.3, 1.0)] == pytest.approx(
-        [2, 2.6, 4]
-    )
+    expected = [2, 2.6, 4]
+    assert [batches.density_quantile(even, np.ones(5), s) for s in (0.0, 0.3, 1.0)] == pytest.approx(expected)
 
 
 def drawn(n_batches, rng=0):
@@ -320,17 +302,13 @@ def drawn(n_batches, rng=0):
     return labels, draw.normal(labels * 1.5), draw.normal(positive * 1.5), names
 
 
-def test_few_batches_are_pooled_with_a_note():
+def test_how_many_batches_predict_a_further_one():
     labels, labelled, unlabelled, names = drawn(3)
-    with pytest.warns(SkewanovaWarning, match="3 batches are too few"):
-        found = estimate_prior(labels, labelled, unlabelled, batch=names)
+    found = expect_warning("3 batches are too few", estimate_prior, labels, labelled, unlabelled, batch=names)
     pooled = estimate_prior(labels, labelled, unlabelled)
     assert (found.estimate, found.conf_low, found.method) == (pooled.estimate, pooled.conf_low, "chi2")
     assert found.to_frame()["batch"].tolist() == ["", "week 0", "week 1", "week 2"]
     assert found.to_frame()["n_unlabelled"].tolist() == [900, 300, 300, 300]
-
-
-def test_enough_batches_predict_a_further_one():
     labels, labelled, unlabelled, names = drawn(5)
     found = estimate_prior(labels, labelled, unlabelled, batch=names)
     assert found.method == "batches"
@@ -338,13 +316,8 @@ def test_enough_batches_predict_a_further_one():
     low, high = found.central_interval(0.95)
     assert found.low < low < found.conf_low < found.estimate < found.conf_high < high < found.high
     one = estimate_prior(labels, labelled, unlabelled[names == "week 2"])
-    assert found.batches[2][0] == "week 2"
-    assert found.batches[2][1].estimate == one.estimate
+    assert (found.batches[2][0], found.batches[2][1].estimate) == ("week 2", one.estimate)
     priors, weights = found.quadrature()
     assert weights[(priors > low) & (priors < high)].sum() == pytest.approx(0.95, abs=0.01)
-
-
-def test_batches_must_be_named_for_every_score():
     labels, labelled, unlabelled, names = drawn(2)
-    with pytest.raises(InputError, match="`batch` has 599"):
-        estimate_prior(labels, labelled, unlabelled, batch=names[1:])
+    expect_error("`batch` has 599", estimate_prior, labels, labelled, unlabelled, batch=names[1:])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from loops import each
-from messages import exact
+from messages import exact, expect_error
 from scipy import stats
 from scipy.special import betainc, expit
 
@@ -30,20 +30,22 @@ def test_quantiles_of_any_beta_prior_are_recovered(share, log_a, log_b):
     np.testing.assert_allclose(slip / q, 0, atol=1e-9)  # how far its quantiles lie from those stated
 
 
-def test_quantiles_where_scipy_has_none():
+def test_quantiles_without_an_exact_prior_are_fitted_or_limited():
     """betaincinv(1 + 3e-16, 1, 0.328) is 0.5 in scipy 1.17."""
     found = sa.BetaPrior.from_quantiles({0.001: 0.001, 0.328: 0.328})
     assert (found.a, found.b) == (pytest.approx(1), pytest.approx(1))
-
-
-def test_more_quantiles_that_agree_are_met_exactly():
     p = np.array([0.05, 0.25, 0.5, 0.95])
     stated = dict(zip(p.tolist(), stats.beta.ppf(p, 2, 30).tolist(), strict=True))
     found = sa.BetaPrior.from_quantiles(stated)
     assert (found.a, found.b) == (pytest.approx(2, rel=1e-7), pytest.approx(30, rel=1e-7))
-
-
-def test_more_quantiles_are_fitted_by_least_squares_in_the_log_odds():
+    low, high = expit(-700.0), expit(36.0)
+    # Of beta(0.001, 5) a share of about 1/2 lies below e^-700; of beta(5, 0.01) about 0.7 above 1 - e^-36.
+    assert beta_quantile(0.001, 5, 0.1) == low
+    assert beta_quantile(0.001, 5, 0.9) > low
+    assert beta_quantile(5, 0.01, 0.9) == high
+    assert beta_quantile(5, 0.01, 0.01) < high
+    assert beta_quantile(0.001, 5, float(betainc(0.001, 5, low))) == low
+    assert beta_quantile(5, 0.01, float(betainc(5, 0.01, high))) == high
     stated = {0.05: 0.02, 0.5: 0.075, 0.95: 0.15}
     with pytest.warns(sa.SkewanovaWarning, match=r"^the closest beta distribution has the quantiles 0\.05: "):
         found = sa.BetaPrior.from_quantiles(stated)
@@ -85,17 +87,6 @@ def test_quantiles_that_no_prior_has(quantiles, message):
         sa.BetaPrior.from_quantiles(quantiles)
 
 
-def test_a_quantile_beyond_the_search_is_its_limit():
-    low, high = expit(-700.0), expit(36.0)
-    # Of beta(0.001, 5) a share of about 1/2 lies below e^-700; of beta(5, 0.01) about 0.7 above 1 - e^-36.
-    assert beta_quantile(0.001, 5, 0.1) == low
-    assert beta_quantile(0.001, 5, 0.9) > low
-    assert beta_quantile(5, 0.01, 0.9) == high
-    assert beta_quantile(5, 0.01, 0.01) < high
-    assert beta_quantile(0.001, 5, float(betainc(0.001, 5, low))) == low
-    assert beta_quantile(5, 0.01, float(betainc(5, 0.01, high))) == high
-
-
 @each("share", [1e-6, 0.3, 0.999])
 @each(("a", "b"), [(0.1, 0.1), (2, 30), (1, 1), (3000, 2)])
 def test_quantiles_are_those_of_scipy(a, b, share):
@@ -109,8 +100,7 @@ def test_odds_off_by_5_percent_are_told_and_by_25_refused(factor):
     off = max(factor, 1 / factor) - 1
     arguments = (np.array([0.1, 0.9]), stated, odds / (1 + odds))
     if off > 0.25:
-        with pytest.raises(sa.InputError, match=rf"odds off by {off:.0%}"):
-            elicitation._misfit_notes(*arguments)
+        expect_error(rf"odds off by {off:.0%}", elicitation._misfit_notes, *arguments)
     else:
         assert len(elicitation._misfit_notes(*arguments)) == (off > 0.05)
 
@@ -123,5 +113,4 @@ def test_shapes_are_sought_between_sums_of_e_to_the_minus_8_and_30(log_size, fou
     if found:
         assert elicitation.fit_shapes(shares, quantiles)[0] == pytest.approx(shape, rel=1e-3)
     else:
-        with pytest.raises(ValueError, match="sign"):
-            elicitation.fit_shapes(shares, quantiles)
+        expect_error("sign", elicitation.fit_shapes, shares, quantiles, error=ValueError)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from loops import each
+from messages import expect_error, expect_warning
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
@@ -69,7 +70,7 @@ def test_limits_are_where_the_stretched_likelihood_ratio_is_that_of_chi2(counts)
     assert one.method == "chi2" or one.ratio_scale[0] != one.ratio_scale[1]
 
 
-def test_a_share_of_the_weight_lies_between(found):
+def test_the_estimate_lies_between_and_fills_its_frames(found):
     at = np.linspace(found.low, found.high, 20_001)[1:-1]
     mass = found.density(at) / (at * (1 - at))  # the density is that of the log-odds
     below = np.cumsum(mass) / mass.sum()
@@ -77,39 +78,9 @@ def test_a_share_of_the_weight_lies_between(found):
         low, high = found.central_interval(share)
         expected = (0.5 - share / 2, 0.5 + share / 2)
         assert np.interp((low, high), at, below) == pytest.approx(expected, abs=0.01)
-    with pytest.raises(InputError, match="share"):
-        found.central_interval(1.0)
+    expect_error("share", found.central_interval, 1.0)
     assert found.density(found.high - 1e-12) == pytest.approx(np.exp(found.log_density[-1]), rel=1e-6)
     assert found.density([found.low / 2, (1 + found.high) / 2]).tolist() == [0, 0]
-
-
-def test_turning_labels_and_scores_round_turns_the_prior_round(found):
-    labelled, unlabelled = scores()
-    with pytest.warns(SkewanovaWarning, match="rank negatives above positives"):
-        turned = estimate_prior(1 - LABELS, labelled, unlabelled)
-    assert turned.estimate == pytest.approx(1 - found.estimate, abs=1e-6)
-    ends = (1 - turned.conf_high, 1 - turned.conf_low)
-    assert ends == pytest.approx((found.conf_low, found.conf_high), abs=1e-6)
-
-
-def test_the_interval_reaches_0_and_1_where_nothing_speaks_against_them():
-    none = of_counts([10, 40], [90, 10], [90, 10])
-    assert (none.estimate, none.conf_low) == (pytest.approx(0, abs=2e-2), 0.0)
-    everyone = of_counts([10, 40], [90, 10], [10, 45])
-    assert (everyone.estimate, everyone.conf_high) == (1.0, 1.0)
-
-
-def test_label_shift_is_noticed_where_the_scores_are_no_mixture():
-    labelled, _ = scores()
-    strange = np.random.default_rng(5).normal(0.5, 0.2, 2000)
-    with pytest.warns(SkewanovaWarning, match="not a mixture of the.*; to check it, label some 50 of"):
-        shifted = estimate_prior(LABELS, labelled, strange)
-    assert shifted.label_shift.is_rejected
-    assert np.abs(shifted.label_shift.residuals).max() > 3
-    assert "df, p <0.0001" in str(shifted.label_shift)
-
-
-def test_estimate_and_frames(found):
     assert found.estimate == pytest.approx(0.1, abs=0.03)
     assert found.conf_low < 0.1 < found.conf_high
     assert (found.method, found.label_shift.df, found.warnings) == ("chi2", 6, ())
@@ -123,17 +94,17 @@ def test_estimate_and_frames(found):
     assert pickle.loads(pickle.dumps(found)).quadrature()[1].tolist() == found.quadrature()[1].tolist()
 
 
-def test_two_bins_test_nothing():
-    with pytest.warns(SkewanovaWarning, match="cannot be tested with two bins"):
-        two = estimate_prior(LABELS, *scores(), n_bins=2)
-    assert two.label_shift.df == 0
-    assert np.isnan(two.label_shift.p_value)
-    assert not two.label_shift.is_rejected
-    assert two.label_shift.statistic == 0
-    assert "not tested" in str(two.label_shift)
-
-
-def test_residuals_are_observed_less_expected(found):
+def test_the_interval_turns_round_with_residuals_and_sensitivity(found):
+    labelled, unlabelled = scores()
+    with pytest.warns(SkewanovaWarning, match="rank negatives above positives"):
+        turned = estimate_prior(1 - LABELS, labelled, unlabelled)
+    assert turned.estimate == pytest.approx(1 - found.estimate, abs=1e-6)
+    ends = (1 - turned.conf_high, 1 - turned.conf_low)
+    assert ends == pytest.approx((found.conf_low, found.conf_high), abs=1e-6)
+    none = of_counts([10, 40], [90, 10], [90, 10])
+    assert (none.estimate, none.conf_low) == (pytest.approx(0, abs=2e-2), 0.0)
+    everyone = of_counts([10, 40], [90, 10], [10, 45])
+    assert (everyone.estimate, everyone.conf_high) == (1.0, 1.0)
     frame = found.bins_frame()
     expected = (frame["n_unlabelled"] - frame["expected"]) / np.sqrt(frame["expected"])
     assert frame["residual"].tolist() == pytest.approx(expected.tolist())
@@ -143,26 +114,62 @@ def test_residuals_are_observed_less_expected(found):
     expected = rare.bins_frame()["expected"]
     assert 0 < expected[0] < 1
     assert rare.label_shift.residuals[0] == pytest.approx((2 - expected[0]) / np.sqrt(expected[0]), rel=1e-3)
-
-
-def test_sensitivity_is_that_of_the_scores_of_one_class_moved_up_or_down(found):
     moved = [{"positive": 0.3}, {"positive": -0.3}, {"negative": 0.3}, {"negative": -0.3}]
     each = [float(mixtures.find_likeliest_prior(found.bins.shift_classes(**one))) for one in moved]
     assert found.sensitivity(0.3) == pytest.approx((min(each), max(each)), abs=1e-9)
     assert found.sensitivity(0) == pytest.approx((found.estimate, found.estimate))
-    with pytest.raises(InputError, match="`delta` must be standard deviations, 0 or more"):
-        found.sensitivity(-1)
+    expect_error("`delta` must be standard deviations, 0 or more", found.sensitivity, -1)
 
 
-def test_weak_models_have_the_bootstrap_s_wider_interval():
+def test_label_shift_is_noticed_with_more_than_two_bins():
+    labelled, _ = scores()
+    strange = np.random.default_rng(5).normal(0.5, 0.2, 2000)
+    with pytest.warns(SkewanovaWarning, match="not a mixture of the.*; to check it, label some 50 of"):
+        shifted = estimate_prior(LABELS, labelled, strange)
+    assert shifted.label_shift.is_rejected
+    assert np.abs(shifted.label_shift.residuals).max() > 3
+    assert "df, p <0.0001" in str(shifted.label_shift)
+    two = expect_warning("cannot be tested with two bins", estimate_prior, LABELS, *scores(), n_bins=2)
+    assert two.label_shift.df == 0
+    assert np.isnan(two.label_shift.p_value)
+    assert not two.label_shift.is_rejected
+    assert two.label_shift.statistic == 0
+    assert "not tested" in str(two.label_shift)
+
+
+def test_weak_models_have_wider_intervals_that_cover():
     weak = of_counts(*WEAK)
     assert weak.method == "bootstrap"
     assert any("hardly separate" in text for text in weak.warnings)
     again = of_counts(*WEAK)
     assert (weak.conf_low, weak.conf_high) == (again.conf_low, again.conf_high)
+    told = [text for n in (19, 20) for text in of_counts([2, n - 2], [30, 10], [300, 60]).warnings]
+    assert [text.split(" labelled")[0] for text in told if "are few" in text] == ["19"]
+    described = of_counts([2, 18], [30, 10], [1, 0]).describe()
+    assert described.startswith("the prior estimated from 1 unlabelled score")
+    assert "1 unlabelled scores" not in described
+    labelled = np.arange(500.0)
+    for beyond, told in ((10, 0), (11, 1)):  # of 500: 10 are what chance may bring of 500 labelled ones
+        unlabelled = np.append(np.full(500 - beyond, 7.0), np.full(beyond, 900.0))
+        assert len(estimation.note_scores_beyond(labelled, unlabelled)) == told
+    # 1,000 samples of 60 + 240 labelled, 1,000 unlabelled.
+    draw, shift = np.random.default_rng(11), norm.ppf(0.85) * np.sqrt(2)
+    many = np.append(draw.normal(shift, 1, 60000), draw.normal(0, 1, 240000))
+    edges = np.quantile(many, np.arange(1, 6) / 6)
+    p, q = (np.diff(norm.cdf([-np.inf, *(edges - at), np.inf])) for at in (shift, 0))
+    sizes = (60, p), (240, q), (1000, 0.05 * p + 0.95 * q)
+    counts = BinCounts(*(draw.multinomial(n, share, 1000).astype(float) for n, share in sizes))
+    ratios = mixtures.likelihood_ratio_statistic(
+        counts, np.full(1000, logit(0.05)), mixtures.find_peak(counts)[1]
+    )
+    held = ratios <= chi2.ppf(0.95, 1)
+    assert 0.93 <= held.mean() <= 0.97
+    for i in range(6):  # what an interval is made of
+        one = of_counts(*(part[i] for part in counts))
+        assert (one.conf_low <= 0.05 <= one.conf_high) == held[i]
 
 
-def test_weighting_averages_over_the_likelihood(found):
+def test_weighting_beta_prior_and_deployment_prior_of_the_estimate(found):
     priors, weights = found.quadrature()
     assert weights.sum() == pytest.approx(1)
     assert found.low < priors.min() < found.conf_low < found.conf_high < priors.max() < found.high
@@ -172,16 +179,10 @@ def test_weighting_averages_over_the_likelihood(found):
     assert height.max() == pytest.approx(1, abs=5e-3)
     broken, parts = found.quadrature([0.1])
     assert parts[broken < 0.1].sum() == pytest.approx(weights[priors < 0.1].sum(), abs=0.05)
-
-
-def test_beta_prior_has_its_mean_and_variance(found):
     beta, (priors, weights) = found.to_beta(), found.quadrature()
     nodes, of_beta = beta.quadrature()
     assert of_beta @ nodes == pytest.approx(weights @ priors)
     assert of_beta @ nodes**2 == pytest.approx(weights @ priors**2)
-
-
-def test_it_is_a_deployment_prior(found):
     labelled, _ = scores()
     assert as_deployment_prior(found) is found
     area = iauprec_score(LABELS, labelled, deployment_prior=found)
@@ -205,8 +206,7 @@ def test_what_cannot_be_estimated_is_refused(labels, labelled, unlabelled, messa
     with pytest.raises(InputTypeError if "real" in message else InputError, match=message):
         estimate_prior(labels, labelled, unlabelled)
     for name, value in (("n_bins", 1), ("confidence_level", 1.0), ("rng", -1)):
-        with pytest.raises(InputError, match=f"`{name}`"):
-            estimate_prior(LABELS, *scores(n=50, shift=0.3), **{name: value})
+        expect_error(f"`{name}`", estimate_prior, LABELS, *scores(n=50, shift=0.3), **{name: value})
 
 
 @pytest.mark.parametrize(("labels", "labelled", "unlabelled", "message"), [
@@ -218,43 +218,12 @@ def test_what_cannot_be_estimated_is_refused(labels, labelled, unlabelled, messa
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_doubtful_input_is_estimated_with_a_warning(labels, labelled, unlabelled, message):
-    with pytest.warns(SkewanovaWarning, match=message):
-        doubtful = estimate_prior(labels, labelled, unlabelled)
+    doubtful = expect_warning(message, estimate_prior, labels, labelled, unlabelled)
     assert 0 <= doubtful.conf_low <= doubtful.estimate <= doubtful.conf_high <= 1
     assert any(message.split()[-1] in text for text in doubtful.warnings)
 
 
-def test_intervals_cover_under_label_shift():
-    """1,000 samples of 60 + 240 labelled, 1,000 unlabelled."""
-    draw, shift = np.random.default_rng(11), norm.ppf(0.85) * np.sqrt(2)
-    many = np.append(draw.normal(shift, 1, 60000), draw.normal(0, 1, 240000))
-    edges = np.quantile(many, np.arange(1, 6) / 6)
-    p, q = (np.diff(norm.cdf([-np.inf, *(edges - at), np.inf])) for at in (shift, 0))
-    sizes = (60, p), (240, q), (1000, 0.05 * p + 0.95 * q)
-    counts = BinCounts(*(draw.multinomial(n, share, 1000).astype(float) for n, share in sizes))
-    ratios = mixtures.likelihood_ratio_statistic(
-        counts, np.full(1000, logit(0.05)), mixtures.find_peak(counts)[1]
-    )
-    held = ratios <= chi2.ppf(0.95, 1)
-    assert 0.93 <= held.mean() <= 0.97
-    for i in range(6):  # what an interval is made of
-        one = of_counts(*(part[i] for part in counts))
-        assert (one.conf_low <= 0.05 <= one.conf_high) == held[i]
-
-
-def test_what_few_are():
-    told = [text for n in (19, 20) for text in of_counts([2, n - 2], [30, 10], [300, 60]).warnings]
-    assert [text.split(" labelled")[0] for text in told if "are few" in text] == ["19"]
-    described = of_counts([2, 18], [30, 10], [1, 0]).describe()
-    assert described.startswith("the prior estimated from 1 unlabelled score")
-    assert "1 unlabelled scores" not in described
-    labelled = np.arange(500.0)
-    for beyond, told in ((10, 0), (11, 1)):  # of 500: 10 are what chance may bring of 500 labelled ones
-        unlabelled = np.append(np.full(500 - beyond, 7.0), np.full(beyond, 900.0))
-        assert len(estimation.note_scores_beyond(labelled, unlabelled)) == told
-
-
-def test_enough_batches_have_the_limits_of_the_median_batch():
+def test_enough_batches_have_limits_and_a_weighting_for_a_further_one():
     rows = {str(k): np.array([100.0 - 3 * k, 3 * k]) for k in (3, 7, 2, 5, 4)}
     pooled = of_counts([2, 18], [15, 5], sum(rows.values()), level=0.8)
     found = estimation.add_batches(pooled, rows)
@@ -266,6 +235,13 @@ def test_enough_batches_have_the_limits_of_the_median_batch():
     assert (
         estimation._note_unpredicted(4, BinCounts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
     )
+    at, counts = np.linspace(-20, 20, 801), BinCounts(np.ones(2), np.ones(2), np.array([40.0, 60.0]))
+    for centre in (-15.0, 15.0):
+        told = BatchPrediction(at, norm.pdf(at, centre), at, norm.pdf(at, centre))
+        log_odds, _ = estimation._truncate_density(told, counts)
+        assert log_odds[[0, -1]] == pytest.approx(centre + norm.ppf([0.0005, 0.9995]), abs=0.05)
+    told = BatchPrediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
+    assert estimation._truncate_density(told, counts)[0][-1] == mixtures.log_odds_range(np.asarray(100.0))[1]
 
 
 @pytest.mark.parametrize("n", [1, 19])
@@ -278,16 +254,6 @@ def test_few_labelled_cases_predict_no_further_batch(n):
     pd.testing.assert_frame_equal(found.to_frame()[:1], pooled.to_frame())
     assert found.quadrature()[0] == pytest.approx(pooled.quadrature()[0])
     assert [name for name, _ in found.batches] == ["3", "7", "2", "5"]
-
-
-def test_a_further_batch_beyond_all_priors_that_are_sought_has_a_weighting():
-    at, counts = np.linspace(-20, 20, 801), BinCounts(np.ones(2), np.ones(2), np.array([40.0, 60.0]))
-    for centre in (-15.0, 15.0):
-        told = BatchPrediction(at, norm.pdf(at, centre), at, norm.pdf(at, centre))
-        log_odds, _ = estimation._truncate_density(told, counts)
-        assert log_odds[[0, -1]] == pytest.approx(centre + norm.ppf([0.0005, 0.9995]), abs=0.05)
-    told = BatchPrediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
-    assert estimation._truncate_density(told, counts)[0][-1] == mixtures.log_odds_range(np.asarray(100.0))[1]
 
 
 def test_halves_of_the_positives_are_the_lower_and_the_upper_scores(found):
@@ -314,11 +280,10 @@ def audited_sample(rng, n_audited, prior=0.05, shift=0.0):
     return unlabelled, labels
 
 
-def test_audited_labels_cover_the_prior_where_positives_became_easier():
+def test_audited_labels_cover_the_prior_and_exclude_batches():
     rng, labelled = np.random.default_rng(0), scores()[0]
     inside, naive = [], []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
+    with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
         for _ in range(60):
             unlabelled, labels = audited_sample(rng, 100, shift=1.0)
             audit = estimate_prior(LABELS, labelled, unlabelled, audited=labels)
@@ -327,9 +292,12 @@ def test_audited_labels_cover_the_prior_where_positives_became_easier():
             naive.append(plain.conf_low <= 0.05 <= plain.conf_high)
     assert np.mean(inside) >= 0.88  # 60 draws of .95
     assert np.mean(naive) < np.mean(inside)
+    labels = np.zeros(2000)
+    with pytest.raises(InputError, match="leave out `batch`"):
+        estimate_prior(LABELS, *scores(), audited=labels, batch=np.zeros(2000, dtype=int))
 
 
-def test_audited_estimate_is_a_deployment_prior_and_says_if_label_shift_is_excluded():
+def test_an_audited_estimate_is_a_deployment_prior_that_may_hold_0():
     labelled = scores()[0]
     unlabelled, labels = audited_sample(np.random.default_rng(1), 400, prior=0.3)
     result = estimate_prior(LABELS, labelled, unlabelled, audited=labels)
@@ -339,9 +307,6 @@ def test_audited_estimate_is_a_deployment_prior_and_says_if_label_shift_is_exclu
     assert "audited labels among 2,000 unlabelled scores" in result.describe()
     with pytest.warns(SkewanovaWarning, match="the audited labels exclude the estimate under label shift"):
         estimate_prior(LABELS, labelled, unlabelled, audited=np.where(np.isnan(labels), np.nan, 1 - labels))
-
-
-def test_no_audited_positive_leaves_zero_in_the_interval():
     labelled, unlabelled = scores(prior=0.01)
     labels = np.full(len(unlabelled), np.nan)
     labels[-50:] = 0
@@ -369,9 +334,7 @@ def test_audited_labels_are_checked(audited, message):
 def test_audited_labels_need_no_other_scores_in_deployment():
     labelled, unlabelled = scores()
     beyond = np.append(unlabelled, [9.0] * 300)
-    with pytest.warns(
-        SkewanovaWarning, match=r"drawn at random, and pass the labels to skewanova.estimate_prior"
-    ):
+    with expect_warning(r"drawn at random, and pass the labels to skewanova.estimate_prior"):
         estimate_prior(LABELS, labelled, beyond)
     audited = np.where(np.arange(2300) % 20 == 0, np.arange(2300) % 400 == 0, np.nan)
     assert all(
@@ -383,9 +346,3 @@ def test_audited_labels_need_no_other_scores_in_deployment():
 def test_batches_are_named(batch):
     with pytest.raises(InputError, match="`batch` must name a batch for every score, but row 1 has none"):
         estimate_prior(LABELS, *scores(), batch=batch)
-
-
-def test_audited_labels_and_batches_exclude_each_other():
-    labels = np.zeros(2000)
-    with pytest.raises(InputError, match="leave out `batch`"):
-        estimate_prior(LABELS, *scores(), audited=labels, batch=np.zeros(2000, dtype=int))

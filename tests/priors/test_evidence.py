@@ -40,36 +40,24 @@ def test_the_rarest_prior_has_just_enough(n_negative, enough):
     assert effective_negatives(n_negative, rule.smallest_prior) == pytest.approx(enough)
 
 
-def test_the_rarest_prior_by_hand_and_within_rounding():
+def test_the_rarest_prior_by_hand_and_the_spread_of_auto():
     assert [Support(m, 99, e).smallest_prior for m, e in ((900, 100), (100, 100), (30, 50))] == [
         0.1, 0.5, 0.625
     ]  # fmt: skip
     for enough in (50, 100, 30.5):
         near = [enough, enough * (1 - SLACK), enough * (1 - 3 * SLACK)]
         assert is_sufficient(near, enough).tolist() == [True, True, False]
-
-
-def test_the_limits_that_the_documentation_states():
     assert (MIN_CASES, MIN_CASES_WITH_TIES) == (Support(1, 1).needed, 50) == (30, 50)
     limits = MIN_POSITIVES_FOR_INTERVALS, MIN_FOR_JACKKNIFE, MIN_NEGATIVES_FOR_INTERVALS
     assert limits == (30, 50, 100)
-
-
-def test_arrays_keep_their_shape():
     found = effective_negatives(900, [[0.5, 0.1], [0.01, 0.001]])
     np.testing.assert_allclose(found, [[900, 100], [900 / 99, 900 / 999]])
     assert is_sufficient(found, 100).tolist() == [[True, True], [False, False]]
-
-
-def test_auto_takes_the_spread_where_both_classes_are_enough():
     chosen = {(n, m): choose_method(n, m) for n in (29, 30) for m in (49.9, 50.0)}
     assert chosen == {
         (29, 49.9): "small_sample", (29, 50.0): "small_sample", (30, 49.9): "small_sample",
         (30, 50.0): "jackknife",
     }  # fmt: skip
-
-
-def test_the_effective_size_is_that_of_the_rarer_class():
     assert Support(900, 60).effective_size([0.5, 0.1, 0.01]) == pytest.approx([60, 60, 900 / 99])
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from loops import each
+from messages import expect_error
 from scipy.optimize import minimize
 from scipy.special import expit, logit, xlogy
 from scipy.stats import chi2
@@ -11,6 +12,10 @@ from skewanova.priors import mixtures
 from skewanova.priors.mixtures import (
     BinCounts,
     Peak,
+    bin_edges,
+    bin_scores,
+    binned_auc,
+    count_by_bin,
     find_peak,
     find_roots,
     fit_classes,
@@ -58,20 +63,16 @@ def test_profile_is_what_an_optimiser_finds(name, prior):
 def test_likeliest_prior_is_what_an_optimiser_finds(name):
     highest, prior = brute(SAMPLES[name])
     best, top = find_peak(SAMPLES[name])
-    assert top == pytest.approx(highest, abs=1e-5)
-    assert expit(best) == pytest.approx(prior, abs=1e-3)
+    assert (top, expit(best)) == (pytest.approx(highest, abs=1e-5), pytest.approx(prior, abs=1e-3))
 
 
-def test_classes_known_for_sure_leave_the_likelihood_of_a_share():
+def test_known_classes_limits_and_critical_values():
     counts = BinCounts(np.array([0.0, 1e9]), np.array([1e9, 0]), np.array([90.0, 10]))
     best, top = find_peak(counts)
     assert expit(best) == pytest.approx(0.1, rel=1e-3)
     for limit in map(expit, interval_limits(counts, Peak(best, top), (np.asarray(3.0), np.asarray(3.0)))):
         fall = xlogy(10, 0.1 / limit) + xlogy(90, 0.9 / (1 - limit))  # binomial: 10 of 100
         assert 2 * fall == pytest.approx(3.0, abs=1e-5)
-
-
-def test_limits_reach_the_critical_value_on_both_sides():
     usual = SAMPLES["usual"]
     counts = BinCounts(4 * usual.positive, 4 * usual.negative, np.array([90.0, 80, 60, 70]))
     best, top = find_peak(counts)
@@ -79,17 +80,20 @@ def test_limits_reach_the_critical_value_on_both_sides():
     assert low < best < high
     assert likelihood_ratio_statistic(counts, low, top) == pytest.approx(1.0, abs=1e-5)
     assert likelihood_ratio_statistic(counts, high, top) == pytest.approx(2.0, abs=1e-5)
+    draw = np.random.default_rng(0)
+    found = mixtures.bootstrap_critical_value(SAMPLES["usual"], logit(0.2), 0.95, n_resamples=50, rng=draw)
+    assert chi2.ppf(0.95, 1) <= found < 12
+    low, high = mixtures.log_odds_range(np.array([0.0, 1.0, 20.0]))
+    assert expit(low) * [1, 1, 20] == pytest.approx(0.1)
+    assert (1 - expit(high)) * [1, 1, 20] == pytest.approx(0.1)
 
 
-def test_many_samples_at_once_are_what_each_is():
+def test_many_samples_at_once_and_the_higher_of_several_maxima():
     stacked = BinCounts(*(DRAW.poisson(9.0, size=(6, 5)).astype(float) for _ in range(3)))
     best, top = find_peak(stacked)
     for i in range(6):
         one = BinCounts(*(part[i] for part in stacked))
         assert [best[i], top[i]] == pytest.approx([float(value) for value in find_peak(one)], abs=1e-6)
-
-
-def test_the_higher_of_several_maxima_is_taken():
     found = 0
     for _ in range(25):
         counts = BinCounts(*(DRAW.multinomial(n, [0.25] * 4).astype(float) for n in (12, 15, 30)))
@@ -101,76 +105,10 @@ def test_the_higher_of_several_maxima_is_taken():
     assert found  # the case does occur
 
 
-def test_bootstrap_critical_value_is_no_smaller_than_chi2():
-    draw = np.random.default_rng(0)
-    found = mixtures.bootstrap_critical_value(SAMPLES["usual"], logit(0.2), 0.95, n_resamples=50, rng=draw)
-    assert chi2.ppf(0.95, 1) <= found < 12
-
-
-def test_root_closes_in_on_each_element_and_stops_at_ends():
+def test_root_closes_in_on_each_element_in_few_looks():
     shift = np.array([-3.0, 0.0, 0.7, 40.0])
     found = find_roots(lambda x: np.expm1(x) - shift, np.full(4, -2.0), np.full(4, 3.0))
     assert found == pytest.approx([-2.0, 0.0, np.log(1.7), 3.0], abs=1e-9)
-
-
-def test_the_ends_are_a_tenth_of_a_case_off():
-    low, high = mixtures.log_odds_range(np.array([0.0, 1.0, 20.0]))
-    assert expit(low) * [1, 1, 20] == pytest.approx(0.1)
-    assert (1 - expit(high)) * [1, 1, 20] == pytest.approx(0.1)
-
-
-def test_two_bins_have_the_estimate_of_adjusted_counts_up_to_the_ends():
-    positive, negative = np.array([11.0, 109]), np.array([109.0, 11])
-    for unlabelled in (np.array([1.0, 9]), np.array([9.0, 1])):  # 0.118 cases off; an end is 0.1 off
-        share, true, false = unlabelled[1] / 10, 109 / 120, 11 / 120
-        best = find_peak(BinCounts(positive, negative, unlabelled)).log_odds
-        assert expit(best) == pytest.approx((share - false) / (true - false), abs=1e-9)
-
-
-def test_likeliest_prior_is_0_or_1_at_the_ends_and_nowhere_else():
-    positive, negative = np.array([10.0, 40]), np.array([900.0, 100])
-    unlabelled = np.array([[95.0, 5], [50, 50], [5, 95]])  # beyond negatives, between, beyond positives
-    counts = BinCounts(*(np.broadcast_to(part, (3, 2)) for part in (positive, negative)), unlabelled)
-    assert list(mixtures.find_likeliest_prior(counts)[[0, 2]]) == [0, 1]
-    assert mixtures.find_likeliest_prior(counts)[1] == pytest.approx((0.5 - 0.1) / (0.8 - 0.1))
-
-
-def test_limits_beyond_the_ends_are_infinite():
-    known = np.array([0.0, 1e9]), np.array([1e9, 0])
-    for counts in (BinCounts(*known, np.array([20.0, 1])), BinCounts(*known, np.array([1.0, 20]))):
-        best, top = find_peak(counts)
-        near, far = mixtures.interval_limits(counts, Peak(best, top), (np.asarray(2.0), np.asarray(2.0)))
-        assert np.isfinite([near, far]).all()
-        # where a tenth of a case stands for one, the ratio is 2 (log 10 - 20 log(209 / 200)) = 2.84
-        low, high = interval_limits(counts, Peak(best, top), (np.asarray(3.0), np.asarray(3.0)))
-        assert (low == -np.inf) == (best < 0)
-        assert (high == np.inf) == (best > 0)
-
-
-def test_slope_is_that_of_the_profile():
-    counts = BinCounts(
-        *(np.append(part, 0.0) for part in SAMPLES["usual"])
-    )  # a bin without cases adds nothing
-    prior, step = np.array([0.05, 0.3, 0.9]), 1e-5
-    above, below = (fit_classes(counts.add_axis(), prior + at).log_likelihood for at in (step, -step))
-    found = mixtures.profile_slope(counts.add_axis(), prior)
-    assert found == pytest.approx((above - below) / (2 * step), rel=1e-5)
-
-
-def test_misfit_of_known_classes_is_that_of_a_share():
-    counts = BinCounts(
-        np.array([[0.0, 1e9, 0], [0, 1e9, 0]]),
-        np.array([[1e9, 0, 0], [1e9, 0, 0]]),
-        np.array([[90.0, 10, 0], [140, 60, 0]]),
-    )
-    prior = np.array([0.3, 0.3])
-    free = xlogy([10, 60], [0.1, 0.3]) + xlogy([90, 140], [0.9, 0.7])
-    held = xlogy([10, 60], 0.3) + xlogy([90, 140], 0.7)
-    found = g2_statistic(counts, fit_classes(counts, prior), prior)
-    assert found == pytest.approx(2 * (free - held), rel=1e-4, abs=1e-4)
-
-
-def test_root_looks_far_less_often_than_halving():
     cases = (
         (lambda x: x * x * x - 2 * x - 5, 2, 3),
         (lambda x: (x - 1 / 3) * (x - 1 / 3) * (x - 1 / 3), 0, 1),  # flat where it is 0
@@ -191,3 +129,92 @@ def test_root_looks_far_less_often_than_halving():
         )
         assert found == end
         assert len(places) <= 3  # both ends, and one between before they are compared
+
+
+def test_estimates_and_limits_at_the_ends():
+    positive, negative = np.array([11.0, 109]), np.array([109.0, 11])
+    for unlabelled in (np.array([1.0, 9]), np.array([9.0, 1])):  # 0.118 cases off; an end is 0.1 off
+        share, true, false = unlabelled[1] / 10, 109 / 120, 11 / 120
+        best = find_peak(BinCounts(positive, negative, unlabelled)).log_odds
+        assert expit(best) == pytest.approx((share - false) / (true - false), abs=1e-9)
+    positive, negative = np.array([10.0, 40]), np.array([900.0, 100])
+    unlabelled = np.array([[95.0, 5], [50, 50], [5, 95]])  # beyond negatives, between, beyond positives
+    counts = BinCounts(*(np.broadcast_to(part, (3, 2)) for part in (positive, negative)), unlabelled)
+    assert list(mixtures.find_likeliest_prior(counts)[[0, 2]]) == [0, 1]
+    assert mixtures.find_likeliest_prior(counts)[1] == pytest.approx((0.5 - 0.1) / (0.8 - 0.1))
+    known = np.array([0.0, 1e9]), np.array([1e9, 0])
+    for counts in (BinCounts(*known, np.array([20.0, 1])), BinCounts(*known, np.array([1.0, 20]))):
+        best, top = find_peak(counts)
+        near, far = mixtures.interval_limits(counts, Peak(best, top), (np.asarray(2.0), np.asarray(2.0)))
+        assert np.isfinite([near, far]).all()
+        # where a tenth of a case stands for one, the ratio is 2 (log 10 - 20 log(209 / 200)) = 2.84
+        low, high = interval_limits(counts, Peak(best, top), (np.asarray(3.0), np.asarray(3.0)))
+        assert (low == -np.inf, high == np.inf) == (best < 0, best > 0)
+
+
+def test_slope_of_the_profile_and_misfit_of_known_classes():
+    counts = BinCounts(
+        *(np.append(part, 0.0) for part in SAMPLES["usual"])
+    )  # a bin without cases adds nothing
+    prior, step = np.array([0.05, 0.3, 0.9]), 1e-5
+    above, below = (fit_classes(counts.add_axis(), prior + at).log_likelihood for at in (step, -step))
+    found = mixtures.profile_slope(counts.add_axis(), prior)
+    assert found == pytest.approx((above - below) / (2 * step), rel=1e-5)
+    counts = BinCounts(
+        np.array([[0.0, 1e9, 0], [0, 1e9, 0]]),
+        np.array([[1e9, 0, 0], [1e9, 0, 0]]),
+        np.array([[90.0, 10, 0], [140, 60, 0]]),
+    )
+    prior = np.array([0.3, 0.3])
+    free = xlogy([10, 60], [0.1, 0.3]) + xlogy([90, 140], [0.9, 0.7])
+    held = xlogy([10, 60], 0.3) + xlogy([90, 140], 0.7)
+    found = g2_statistic(counts, fit_classes(counts, prior), prior)
+    assert found == pytest.approx(2 * (free - held), rel=1e-4, abs=1e-4)
+
+
+def test_bins_hold_equally_many_scores_of_any_scale():
+    scores = np.arange(100)[::-1]
+    edges = bin_edges(scores, 8)
+    assert count_by_bin(scores, edges).sum() == 100
+    assert set(count_by_bin(scores, edges)) <= {12.0, 13.0}
+    assert count_by_bin(scores[:80], bin_edges(scores[:80], 8)).tolist() == [10.0] * 8
+    assert bin_edges(np.array([2, 0, 1]), 3).tolist() == [0, 1]
+    expect_error(r"at least two different values, but all are 0.5", bin_edges, np.full(9, 0.5), 4)
+    draw = np.random.default_rng(0)
+    for n, bins in ((8, 2), (39, 3), (200, 8)):
+        positive = np.repeat([True, False], [n, 400])
+        found = bin_scores(positive, draw.normal(size=n + 400), draw.normal(size=50), 8)
+        assert len(found.counts.positive) == bins == len(found.edges) + 1
+        assert [part.sum() for part in found.counts] == [n, 400, 50]
+        assert np.ptp(found.counts.positive + found.counts.negative) <= 1
+    draw = np.random.default_rng(3)
+    positive, score = np.repeat([True, False], 60), draw.normal(size=120).round(1)
+    field = draw.normal(size=80)
+    one, other = bin_scores(positive, score, field, 5), bin_scores(positive, np.exp(score), np.exp(field), 5)
+    either = [[*bins.counts, *bins.shift_classes(positive=0.4)] for bins in (one, other)]
+    for a, b in zip(*either, strict=True):
+        assert a.tolist() == b.tolist()
+
+
+@each("scores", [[0] * 90 + [1] * 10, [0] * 10 + [1] * 90, [0, 1]])
+def test_two_values_are_two_bins(scores):
+    edges = bin_edges(np.array(scores), 8)
+    assert edges.tolist() == [0]
+    assert count_by_bin(np.array(scores), edges).tolist() == [scores.count(0), scores.count(1)]
+
+
+def test_shift_and_separation_of_the_bins():
+    draw = np.random.default_rng(5)
+    positive = np.repeat([True, False], [70, 90])
+    found = bin_scores(
+        positive, draw.normal(size=160) * np.where(positive, 0.3, 2) + positive, np.zeros(9), 6
+    )
+    assert [part.tolist() for part in found.shift_classes()] == [part.tolist() for part in found.counts]
+    for share in (-0.7, 0.5):
+        moved = found.shift_classes(positive=share, negative=share)
+        for scores, counts in ((found.positive, moved.positive), (found.negative, moved.negative)):
+            above = [np.sum((scores - edge) / scores.std() > -share) for edge in found.normal_edges]
+            assert counts[::-1].cumsum()[-2::-1].tolist() == above
+    positive, score = np.array([1, 1, 1, 0, 0, 0], dtype=bool), np.array([3, 3, 1, 1, 0, 0])
+    wide = bin_scores(np.repeat(positive, 10), np.repeat(score, 10), score, 3)
+    assert binned_auc(wide.counts) == pytest.approx((6 + 2 + 0.5) / 9)

@@ -34,8 +34,7 @@ def test_strata_have_equal_numbers_of_labels_and_their_shares_of_all_cases():
     labels[np.r_[0:10, 90:100]] = np.repeat([0.0, 1.0], 10)
     strata = AuditedStrata.from_scores(scores, labels)
     assert strata.weight.tolist() == [0.5, 0.5]
-    assert (strata.positive.tolist(), strata.negative.tolist()) == ([0, 10], [10, 0])
-    assert strata.estimate == 0.5
+    assert (strata.positive.tolist(), strata.negative.tolist(), strata.estimate) == ([0, 10], [10, 0], 0.5)
 
 
 @each(("prior", "n"), [(0.05, 50), (0.05, 200), (0.2, 50)])

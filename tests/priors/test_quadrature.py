@@ -8,20 +8,25 @@ from scipy.special import expit
 from strategies import ranges
 
 from skewanova.priors import quadrature as priors_quadrature
-from skewanova.priors.quadrature import LARGEST_PRIOR, SMALLEST_PRIOR, beta_nodes, log_skew_nodes
+from skewanova.priors.quadrature import LARGEST_PRIOR, SMALLEST_PRIOR, beta_nodes, gauss_nodes, log_skew_nodes
 
 
-def test_log_skew():
+def test_log_skew_nodes_panels_and_rules_that_nobody_may_change():
     assert priors_quadrature.log_skew(0.5) == 0.0
     assert priors_quadrature.log_skew(0.2) == pytest.approx(np.log(4), rel=1e-15)
-    assert priors_quadrature.log_skew(0.0) == np.inf
-    assert priors_quadrature.log_skew(1.0) == -np.inf
-
-
-def test_nodes_stay_strictly_between_0_and_1():
+    assert (priors_quadrature.log_skew(0.0), priors_quadrature.log_skew(1.0)) == (np.inf, -np.inf)
     at = priors_quadrature.prior_from_log_odds(np.array([-1e4, -800.0, 0.0, 37.0, 40.0, 1e4]))
     assert at.tolist() == [SMALLEST_PRIOR, SMALLEST_PRIOR, 0.5, *[LARGEST_PRIOR] * 3]
     assert 0 < SMALLEST_PRIOR < LARGEST_PRIOR < 1
+    edges = priors_quadrature._panel_edges(0.0, 9.0, width=4.0, cuts=[5.0, 5.0, 9.0, 0.0])
+    assert edges.tolist() == [0.0, 2.5, 5.0, 9.0]
+    assert priors_quadrature._panel_edges(0.0, 8.0, width=4.0, cuts=[]).tolist() == [0.0, 4.0, 8.0]
+    assert priors_quadrature._panel_edges(0.0, 8.1, width=4.0, cuts=[]) == pytest.approx([0, 2.7, 5.4, 8.1])
+    node, weight = gauss_nodes("legendre", 3)
+    assert gauss_nodes("legendre", 3)[0] is node
+    for held in (node, weight):
+        with pytest.raises(ValueError, match="read-only"):
+            held[0] = 0.0
 
 
 @each(("low", "high"), [(-0.5, 0.5), (1.0, 3.0), (-7.0, 14.0), (-30.0, 30.0), (0.0, 690.0)])
@@ -47,13 +52,6 @@ def test_breaks_are_panel_edges(limits, breaks):
         if low < cut < high:
             kink = ((cut - low) ** 2 + (high - cut) ** 2) / 2
             assert step @ np.abs(nodes - cut) == pytest.approx(kink, rel=1e-12)
-
-
-def test_panels_are_even_between_the_cuts_and_as_few_as_their_width_allows():
-    edges = priors_quadrature._panel_edges(0.0, 9.0, width=4.0, cuts=[5.0, 5.0, 9.0, 0.0])
-    assert edges.tolist() == [0.0, 2.5, 5.0, 9.0]
-    assert priors_quadrature._panel_edges(0.0, 8.0, width=4.0, cuts=[]).tolist() == [0.0, 4.0, 8.0]
-    assert priors_quadrature._panel_edges(0.0, 8.1, width=4.0, cuts=[]) == pytest.approx([0, 2.7, 5.4, 8.1])
 
 
 @each(("width", "count"), [(0.5, 1), (3.0, 1), (4.0, 1), (4.1, 2), (9.0, 3)])

@@ -1,14 +1,18 @@
+from fractions import Fraction
+
 import mpmath as mp
 import numpy as np
 import pytest
 import twins
 from hypothesis import given
+from hypothesis import strategies as st
 from loops import each
-from messages import exact
+from messages import exact, expect_error
 from scipy import stats
 from scipy.special import betainc
 from strategies import priors, ranges
 
+from skewanova import InputError, InputTypeError, correct_class_prior
 from skewanova.priors.evidence import SLACK
 from skewanova.priors.weightings import (
     BetaPrior,
@@ -30,9 +34,6 @@ def mean(weighting, function, breaks=()):
     return float(weight @ function(at))
 
 
-# --- prior and skew -----------------------------------------------------------------------------------------
-
-
 @given(priors())
 def test_prior_survives_the_round_trip(prior):
     skew = skew_from_prior(prior)
@@ -43,12 +44,17 @@ def test_prior_survives_the_round_trip(prior):
     assert again == pytest.approx(prior, rel=1e-14)
 
 
-def test_an_array_keeps_its_shape():
+def test_arrays_keep_their_shape_and_a_kink_needs_its_break():
     assert skew_from_prior([[0.5, 0.2]]).tolist() == [[1.0, 4.0]]
     assert prior_from_skew([[1.0, 4.0]]).tolist() == [[0.5, 0.2]]
-
-
-# --- uniform in the prior -----------------------------------------------------------------------------------
+    for weighting, function, kink, truth in (
+        (UniformPrior(0.01, 0.9), lambda p: np.abs(p - 0.3), 0.3, (0.29**2 + 0.6**2) / 2 / 0.89),
+        (UniformSkew(4, 19), lambda p: np.abs(1 / p - 11), 1 / 11, (6**2 + 9**2) / 2 / 15),
+    ):
+        error = 1e-14 if isinstance(weighting, UniformPrior) else 1e-13
+        assert mean(weighting, function, [kink]) == pytest.approx(truth, rel=error)
+        assert mean(weighting, function) != pytest.approx(truth, rel=1e-6)
+        assert mean(weighting, function, [0.07, kink, kink, 0.95]) == pytest.approx(truth, rel=error)
 
 
 @given(ranges())
@@ -61,25 +67,11 @@ def test_uniform_prior_moments(limits):
     assert mean(weighting, lambda p: p**2) == pytest.approx((low**2 + low * high + high**2) / 3, rel=1e-13)
 
 
-def test_a_kink_needs_its_break():
-    for weighting, function, kink, truth in (
-        (UniformPrior(0.01, 0.9), lambda p: np.abs(p - 0.3), 0.3, (0.29**2 + 0.6**2) / 2 / 0.89),
-        (UniformSkew(4, 19), lambda p: np.abs(1 / p - 11), 1 / 11, (6**2 + 9**2) / 2 / 15),
-    ):
-        error = 1e-14 if isinstance(weighting, UniformPrior) else 1e-13
-        assert mean(weighting, function, [kink]) == pytest.approx(truth, rel=error)
-        assert mean(weighting, function) != pytest.approx(truth, rel=1e-6)
-        assert mean(weighting, function, [0.07, kink, kink, 0.95]) == pytest.approx(truth, rel=error)
-
-
 @each("low", [1e-9, 1e-6, 0.05, 0.5, 0.999999])
 def test_neighbouring_priors(low):
     at, weight = UniformPrior(low, float(np.nextafter(low, 1))).quadrature()
     assert weight.sum() == pytest.approx(1.0, abs=1e-15)
     assert at == pytest.approx(np.full(len(at), low), rel=1e-14)
-
-
-# --- uniform in the skew ------------------------------------------------------------------------------------
 
 
 @given(ranges())
@@ -110,19 +102,26 @@ def test_uniform_skew_far_out(low, high):
         assert twins.relative_error(weight @ at, truth) < 1e-12
 
 
-def test_limits_of_a_uniform_skew_are_those_of_the_skews_turned_round():
+def test_limits_of_skews_and_discrete_weights():
     assert (UniformSkew(4, 19).low, UniformSkew(4, 19).high) == (0.05, 0.2)
     assert UniformSkew(1e-30, 1).high == 1 - 2**-53  # the largest prior below 1
-
-
-def test_what_is_known_is_one_node_to_the_last_digit():
     for weighting in (UniformPrior(0.3, 0.3), *(UniformSkew(k, k) for k in (3, 7, 9, 49, 99, 999))):
         at, weight = weighting.quadrature([0.3])
         skew = getattr(weighting, "low_skew", None)
         assert (at.tolist(), weight.tolist()) == ([1 / (1 + skew) if skew else 0.3], [1.0])
-
-
-# --- beta ---------------------------------------------------------------------------------------------------
+    at, weight = DiscretePrior((0.1, 0.2, 0.4), (1, 2, 1)).quadrature(breaks=[0.15])
+    assert (at.tolist(), weight.tolist()) == ([0.1, 0.2, 0.4], [0.25, 0.5, 0.25])
+    assert DiscretePrior([0.1, 0.2]).quadrature()[1].tolist() == [0.5, 0.5]
+    assert DiscretePrior(0.1).quadrature()[0].tolist() == [0.1]
+    unweighted_ends = DiscretePrior((0.9, 0.2, 0.1, 0.01), (0, 1, 1, 0))
+    assert (unweighted_ends.low, unweighted_ends.high) == (0.1, 0.2)
+    assert "nodes" not in repr(unweighted_ends)
+    given_priors = np.array([0.1, 0.2])
+    weighting = DiscretePrior(given_priors)
+    given_priors[:] = 0.9
+    at, weight = weighting.quadrature()
+    at[:], weight[:] = 0.9, 7
+    assert [v.tolist() for v in weighting.quadrature()] == [[0.1, 0.2], [0.5, 0.5]]
 
 
 @each(("a", "b"), SHAPES)
@@ -162,32 +161,6 @@ def test_beta_limits_against_mpmath(a, b):
     assert 1 - 1e-15 < BetaPrior(30, 0.2).high < 1  # the largest prior
 
 
-# --- discrete -----------------------------------------------------------------------------------------------
-
-
-def test_discrete_weights_are_normalised():
-    at, weight = DiscretePrior((0.1, 0.2, 0.4), (1, 2, 1)).quadrature(breaks=[0.15])
-    assert at.tolist() == [0.1, 0.2, 0.4]
-    assert weight.tolist() == [0.25, 0.5, 0.25]
-    assert DiscretePrior([0.1, 0.2]).quadrature()[1].tolist() == [0.5, 0.5]
-    assert DiscretePrior(0.1).quadrature()[0].tolist() == [0.1]
-    unweighted_ends = DiscretePrior((0.9, 0.2, 0.1, 0.01), (0, 1, 1, 0))
-    assert (unweighted_ends.low, unweighted_ends.high) == (0.1, 0.2)
-    assert "nodes" not in repr(unweighted_ends)
-
-
-def test_discrete_nodes_cannot_be_changed_from_outside():
-    given_priors = np.array([0.1, 0.2])
-    weighting = DiscretePrior(given_priors)
-    given_priors[:] = 0.9
-    at, weight = weighting.quadrature()
-    at[:], weight[:] = 0.9, 7
-    assert [v.tolist() for v in weighting.quadrature()] == [[0.1, 0.2], [0.5, 0.5]]
-
-
-# --- all ----------------------------------------------------------------------------------------------------
-
-
 @each(("weighting", "words"), [
     (UniformPrior(0.05, 0.20), "uniform over priors 0.05 to 0.2"), (UniformPrior(0.05, 0.05), "prior 0.05"),
     (UniformSkew(4, 19), "uniform over skews 4 to 19"),
@@ -198,8 +171,7 @@ def test_weightings_are_values_with_a_description(weighting, words):
     assert weighting.describe() == words
     assert as_deployment_prior(weighting) is weighting
     again = type(weighting)(*(getattr(weighting, f) for f in weighting.__match_args__))
-    assert weighting == again
-    assert hash(weighting) == hash(again)
+    assert (weighting, hash(weighting)) == (again, hash(again))
 
 
 BETWEEN, ORDER = " must lie strictly between 0 and 1, but got ", "must be given as (low, high), but got "
@@ -242,14 +214,22 @@ def test_no_deployment_prior(value):
         "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "
         f"UniformPrior, UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
     )
-    with pytest.raises(TypeError, match=exact(message)):
-        as_deployment_prior(value)
+    expect_error(exact(message), as_deployment_prior, value, error=TypeError)
 
 
-def test_scipys_beta_and_uniform_are_those_of_the_package():
+def test_scipys_distributions_are_those_of_the_package_within_priors():
     assert as_deployment_prior(stats.beta(2, 30)) == BetaPrior(2, 30)
     found = as_deployment_prior(stats.uniform(0.05, 0.15))
     assert (type(found), found.low, found.high) == (UniformPrior, 0.05, pytest.approx(0.2))
+    with pytest.raises(ValueError, match=r"between 0 and 1, but has -inf to inf; state two quantiles"):
+        as_deployment_prior(stats.norm(0.1, 0.02))
+    with pytest.raises(ValueError, match=r"support between 0 and 1, but has -0\.5 to 0\.5"):
+        as_deployment_prior(stats.triang(0.3, -0.5, 1.0))
+    assert as_deployment_prior(stats.triang(0.3, 0.0, 1.0)).low == pytest.approx(np.sqrt(0.3e-3))
+    for other in (stats.binom(3, 0.5), stats.beta):
+        with pytest.raises(TypeError, match=r"continuous, with its parameters, .*DiscretePrior"):
+            as_deployment_prior(other)
+    expect_error(r"such as UniformPrior.* but got <class", as_deployment_prior, BetaPrior, error=TypeError)
 
 
 @each(("distribution", "accuracy"), [
@@ -266,20 +246,7 @@ def test_a_frozen_distribution_averages_as_scipys_quadrature(distribution, accur
     assert f"mean {distribution.mean():.3g}" in weighting.describe()
 
 
-def test_a_frozen_distribution_must_stay_within_priors():
-    with pytest.raises(ValueError, match=r"between 0 and 1, but has -inf to inf; state two quantiles"):
-        as_deployment_prior(stats.norm(0.1, 0.02))
-    with pytest.raises(ValueError, match=r"support between 0 and 1, but has -0\.5 to 0\.5"):
-        as_deployment_prior(stats.triang(0.3, -0.5, 1.0))
-    assert as_deployment_prior(stats.triang(0.3, 0.0, 1.0)).low == pytest.approx(np.sqrt(0.3e-3))
-    for other in (stats.binom(3, 0.5), stats.beta):
-        with pytest.raises(TypeError, match=r"continuous, with its parameters, .*DiscretePrior"):
-            as_deployment_prior(other)
-    with pytest.raises(TypeError, match=r"such as UniformPrior.* but got <class"):
-        as_deployment_prior(BetaPrior)
-
-
-def test_any_object_with_a_quadrature_is_a_weighting():
+def test_objects_with_a_quadrature_and_what_lies_at_a_limit():
     class Point:
         low = high = 0.25
 
@@ -291,12 +258,53 @@ def test_any_object_with_a_quadrature_is_a_weighting():
 
     point = Point()
     assert as_deployment_prior(point) is point
-
-
-def test_what_lies_at_a_limit_or_above():
     weighting = DiscretePrior((0.1, 0.2, 0.4, 0.5), (1, 2, 1, 0))
     for limit in (0.2, 0.2 * (1 + SLACK / 2), 0.15):
         at, weight = truncate_below(weighting, limit).quadrature()
         assert (at.tolist(), weight) == ([0.2, 0.4], pytest.approx([2 / 3, 1 / 3], rel=1e-15))
         assert mass_above(weighting, limit) == 0.75
     assert mass_above(weighting, 0.2 * (1 + 3 * SLACK)) == 0.25
+
+
+SHARES = st.integers(1, 99).map(lambda n: n / 100)
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1), st.integers(1, 9))
+def test_it_is_bayes_where_negatives_are_repeated(cells, times):
+    """Cells of (positives, negatives): adding copies of all negatives changes the prior and nothing else."""
+    cells = [cell for cell in cells if sum(cell)] + [(3, 5)]
+    positives, negatives = (sum(column) for column in zip(*cells, strict=True))
+    learnt = [float(Fraction(p, p + n)) for p, n in cells]
+    expected = [float(Fraction(p, p + times * n)) for p, n in cells]
+    train_prior, prior = positives / (positives + negatives), positives / (positives + times * negatives)
+    corrected = correct_class_prior(learnt, train_prior=train_prior, prior=prior)
+    np.testing.assert_allclose(corrected, expected, rtol=1e-12)
+
+
+def test_probabilities_by_hand_at_certainty_and_at_the_edge_of_the_doubles():
+    near = np.concatenate((np.geomspace(5e-324, 1e-3, 400), 1 - np.geomspace(1e-3, 1e-16, 400), [1.0]))
+    for train_prior, prior in [(0.5, 1e-6), (1e-6, 0.5), (0.5, 0.999999)]:
+        corrected = correct_class_prior(near, train_prior=train_prior, prior=prior)
+        assert (np.diff(corrected) >= 0).all()
+        assert corrected.min() >= 0
+        assert corrected[-1] == 1
+    # Odds of 1 to 4 learnt at 1 to 3, used at 1 to 9: a third of them.
+    found = correct_class_prior(0.2, train_prior=0.25, prior=0.1)
+    assert type(found) is float
+    assert found == pytest.approx(1 / 13)
+    assert correct_class_prior([0.2], train_prior=0.25, prior=0.1).tolist() == [found]
+    corrected = correct_class_prior([[0, 1], [0.5, 1]], train_prior=0.5, prior=0.01)
+    np.testing.assert_allclose(corrected, [[0, 1], [0.01, 1]])
+
+
+@each(("probability", "options", "message"), [
+    ([-0.5, 2.0], {}, "`probability` must lie between 0 and 1, but got -0.5"),
+    ([0.5, 1.5, -1], {}, "`probability` must lie between 0 and 1, but got 1.5"),
+    ([0.1, np.nan], {}, "`probability` must lie between 0 and 1, but got nan"),
+    (["0.1"], {}, "`probability` must hold real numbers, but has dtype <U3"),
+    (0.1, {"prior": 0}, "`prior` must lie strictly between 0 and 1, but got 0"),
+    (0.1, {"train_prior": 4}, "`train_prior` must lie strictly between 0 and 1, but got 4"),
+])  # fmt: skip
+def test_what_is_refused_of_a_correction(probability, options, message):
+    with pytest.raises(InputTypeError if "real" in message else InputError, match=f"^{message}"):
+        correct_class_prior(probability, **{"train_prior": 0.5, "prior": 0.1, **options})

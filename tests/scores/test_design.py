@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from halved_tables import halved_frame
 from loops import each
-from messages import exact
+from messages import exact, expect_error
 from scipy import special, stats
 
 from skewanova import FoldDesign, SkewanovaWarning, read_scores
@@ -61,17 +61,12 @@ OVERLAPPING = holdouts(400, 8, 0.2, np.random.default_rng(0))
 REPEATED = [*FOLDS, *kfold(100, 5, np.random.default_rng(5))]
 RUNS = [np.arange(40)] * 6
 
-# --- what the cases show ------------------------------------------------------------------------------------
 
-
-@each(
-    ("folds", "ratio"),
-    [
-        *((kfold(n, k, np.random.default_rng(1)), 1 / (k - 1)) for n, k in [(203, 5), (20, 10), (40, 2)]),
-        ([np.array([2 * i, 2 * i + 1]) for i in range(30)], 1 / 29),  # leave one pair out
-        ([np.arange(10), np.arange(10, 40), np.arange(40, 100)], 1 / 2),
-    ],
-)
+@each(("folds", "ratio"), [
+    *((kfold(n, k, np.random.default_rng(1)), 1 / (k - 1)) for n, k in [(203, 5), (20, 10), (40, 2)]),
+    ([np.array([2 * i, 2 * i + 1]) for i in range(30)], 1 / 29),  # leave one pair out
+    ([np.arange(10), np.arange(10, 40), np.arange(40, 100)], 1 / 2),
+])  # fmt: skip
 def test_disjoint_folds_are_a_cross_validation(folds, ratio):
     design, notes = infer(folds)
     assert (design.kind, design.n_folds, notes) == ("kfold", len(folds), ())
@@ -110,27 +105,18 @@ def test_holdouts_show_the_size_of_the_data_set_by_their_overlap(n_cases, fracti
         assert design.ratio == pytest.approx(0.25, rel=0.02)
 
 
-def test_a_fold_of_all_cases_is_no_partition():
+def test_folds_of_all_cases_dropped_folds_and_clusters_that_recur():
     assert infer([np.arange(40), np.arange(20), np.arange(10, 30)])[0].kind == "repeated_holdout"
-
-
-def test_dropped_folds_still_count_towards_the_size_of_the_data_set():
     rng = np.random.default_rng(3)
     twice = [fold for _ in range(5) for fold in kfold(200, 2, rng)]
     once = [np.arange(20 * i, 20 * (i + 1)) for i in range(5)]
     for folds, dropped, kind, ratio in [
-        (once, 0, "kfold", 1 / 4),
-        (once, 4, "kfold", 1 / 4),
-        (twice, 3, "repeated_kfold", 1),
-    ]:
+        (once, 0, "kfold", 1 / 4), (once, 4, "kfold", 1 / 4), (twice, 3, "repeated_kfold", 1),
+    ]:  # fmt: skip
         with pytest.warns(SkewanovaWarning, match=f"dropped 1 of {len(folds)} folds"):
             table, _ = complete_table(table_of(folds, skip={("A", dropped)}), missing="drop")
         design = infer_design(table)
-        assert (design.kind, design.n_folds) == (kind, len(folds) - 1)
-        assert design.ratio == pytest.approx(ratio)
-
-
-def test_clusters_may_recur_where_folds_overlap_only():
+        assert (design.kind, design.n_folds, design.ratio) == (kind, len(folds) - 1, pytest.approx(ratio))
     options = {"cluster": lambda frame: frame["case"] // 2}
     pairs = np.arange(16).reshape(8, 2)
     folds = [pairs[:4], pairs[4:], pairs[::2], pairs[1::2]]
@@ -143,11 +129,12 @@ def test_clusters_may_recur_where_folds_overlap_only():
             f"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 folds (8 such "
             "clusters in all); leave design='auto' (--design auto)"
         )
-        with pytest.raises(ValueError, match=exact(message)):
-            infer_design(table, design=stated)
+        expect_error(exact(message), infer_design, table, design=stated, error=ValueError)
+    for folds in (FOLDS, OVERLAPPING):
+        first = infer(folds)[0]
+        again, notes = infer(folds, design=first)
+        assert (again.kind, again.ratio, again.n_folds, notes) == (first.kind, first.ratio, first.n_folds, ())
 
-
-# --- what the user states -----------------------------------------------------------------------------------
 
 RECUR = "cases occur in several folds, but the folds were stated to be independent; leave out `design`"
 
@@ -155,42 +142,39 @@ RECUR = "cases occur in several folds, but the folds were stated to be independe
 NEW, A_CASE = "methods retrained on data like these", "test cases for each training case"
 
 
-@each(
-    ("folds", "stated", "description", "population", "notes"),
-    [
-        (FOLDS, "auto", f"one cross-validation, 5 folds, 0.25 {A_CASE} (no case occurs in two folds)", NEW,
-         ()),
-        (REPEATED, "auto", f"repeated cross-validation, 10 folds, 0.25 {A_CASE} (the folds fall into sets "
-         "that each cover all cases)", NEW, ()),
-        (FOLDS, "kfold", f"one cross-validation, 5 folds, 0.25 {A_CASE} (design as stated)", NEW, ()),
-        *((folds, "independent", f"independent folds, {len(folds)} folds (as stated)",
-           "methods retrained on new data", notes)
-          for folds, notes in [(FOLDS, ()), (OVERLAPPING, (RECUR,)), (REPEATED, (RECUR,)), (RUNS, (RECUR,))]),
-        (FOLDS, FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
-         "methods retrained on new data",
-         ("test_fraction=0.2 is not used, because the folds were stated to be independent; leave it out",)),
-        (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
-         ("the cases look like kfold, but design='repeated_holdout' was stated and is used; if it is wrong, "
-          "leave out `design`",)),
-        (FOLDS, FoldDesign("auto", 0.05), f"one cross-validation, 5 folds, 0.0526 {A_CASE} (test_fraction as "
-         "stated)", NEW, ("the cases look like 0.2 of the data set in each fold, but test_fraction=0.05 was "
-                          "stated and is used; if it is wrong, leave out `test_fraction`",)),
-        (OVERLAPPING, FoldDesign("auto", 0.2), f"repeated hold-out, 8 folds, 0.25 {A_CASE} (test_fraction as "
-         "stated)", NEW, ()),
-        (FOLDS, FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
-         "test_fraction as stated)", NEW, ()),
-        (RUNS, "auto", "6 runs on one test set (every run tests the same cases)",
-         "learners over further runs and cases", ()),
-        (RUNS, "nested_runs", "6 separate runs of each model on one test set (every run tests the same "
-         "cases)", "learners over further runs and cases", ()),
-        (RUNS, "fixed_runs", "6 fixed runs on one test set (every run tests the same cases)",
-         "these fitted models on further cases", ()),
-        (RUNS, "repeated_holdout", f"repeated hold-out, 6 folds, 0.25 {A_CASE} (assumed)", NEW,
-         (SAME_CASES,)),
-        (RUNS, FoldDesign("auto", 0.5), f"repeated hold-out, 6 folds, 1 {A_CASE} (test_fraction as stated)",
-         NEW, (SAME_CASES,)),
-    ],
-)  # fmt: skip
+@each(("folds", "stated", "description", "population", "notes"), [
+    (FOLDS, "auto", f"one cross-validation, 5 folds, 0.25 {A_CASE} (no case occurs in two folds)", NEW,
+     ()),
+    (REPEATED, "auto", f"repeated cross-validation, 10 folds, 0.25 {A_CASE} (the folds fall into sets "
+     "that each cover all cases)", NEW, ()),
+    (FOLDS, "kfold", f"one cross-validation, 5 folds, 0.25 {A_CASE} (design as stated)", NEW, ()),
+    *((folds, "independent", f"independent folds, {len(folds)} folds (as stated)",
+       "methods retrained on new data", notes)
+      for folds, notes in [(FOLDS, ()), (OVERLAPPING, (RECUR,)), (REPEATED, (RECUR,)), (RUNS, (RECUR,))]),
+    (FOLDS, FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
+     "methods retrained on new data",
+     ("test_fraction=0.2 is not used, because the folds were stated to be independent; leave it out",)),
+    (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
+     ("the cases look like kfold, but design='repeated_holdout' was stated and is used; if it is wrong, "
+      "leave out `design`",)),
+    (FOLDS, FoldDesign("auto", 0.05), f"one cross-validation, 5 folds, 0.0526 {A_CASE} (test_fraction as "
+     "stated)", NEW, ("the cases look like 0.2 of the data set in each fold, but test_fraction=0.05 was "
+                      "stated and is used; if it is wrong, leave out `test_fraction`",)),
+    (OVERLAPPING, FoldDesign("auto", 0.2), f"repeated hold-out, 8 folds, 0.25 {A_CASE} (test_fraction as "
+     "stated)", NEW, ()),
+    (FOLDS, FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
+     "test_fraction as stated)", NEW, ()),
+    (RUNS, "auto", "6 runs on one test set (every run tests the same cases)",
+     "learners over further runs and cases", ()),
+    (RUNS, "nested_runs", "6 separate runs of each model on one test set (every run tests the same "
+     "cases)", "learners over further runs and cases", ()),
+    (RUNS, "fixed_runs", "6 fixed runs on one test set (every run tests the same cases)",
+     "these fitted models on further cases", ()),
+    (RUNS, "repeated_holdout", f"repeated hold-out, 6 folds, 0.25 {A_CASE} (assumed)", NEW,
+     (SAME_CASES,)),
+    (RUNS, FoldDesign("auto", 0.5), f"repeated hold-out, 6 folds, 1 {A_CASE} (test_fraction as stated)",
+     NEW, (SAME_CASES,)),
+])  # fmt: skip
 def test_designs_stated_of_cases(folds, stated, *, description, population, notes):
     design = infer(folds, design=stated)[0]
     assert (design.describe(), design.population) == (description, population)
@@ -204,13 +188,6 @@ def test_designs_stated_of_cases(folds, stated, *, description, population, note
 def test_a_stated_ratio_may_differ_by_a_tenth(factor, agrees):
     ratio = 0.25 * factor
     assert (not infer(FOLDS, design=FoldDesign("auto", ratio / (1 + ratio)))[1]) is agrees
-
-
-def test_a_design_that_was_inferred_can_be_stated_again():
-    for folds in (FOLDS, OVERLAPPING):
-        first = infer(folds)[0]
-        again, notes = infer(folds, design=first)
-        assert (again.kind, again.ratio, again.n_folds, notes) == (first.kind, first.ratio, first.n_folds, ())
 
 
 def test_halvings_make_a_split_half_design():
@@ -237,9 +214,6 @@ def test_halvings_make_a_split_half_design():
     assert single.warnings == ("halvings not used for only one fold; leave that out",)
 
 
-# --- without cases ------------------------------------------------------------------------------------------
-
-
 def without_cases(j, **options):
     return infer([np.arange(10)] * j, cases=False, **options)
 
@@ -257,15 +231,12 @@ def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
     )
 
 
-@each(
-    ("labels", "same"),
-    [
-        (["0110", "0110", "0110"], True),
-        (["0011", "0011", "0011"], False),  # merely sorted by class
-        (["0110", "1001", "0110"], False),
-        (["0110", "0110", "01101"], False),
-    ],
-)
+@each(("labels", "same"), [
+    (["0110", "0110", "0110"], True),
+    (["0011", "0011", "0011"], False),  # merely sorted by class
+    (["0110", "1001", "0110"], False),
+    (["0110", "0110", "01101"], False),
+])  # fmt: skip
 def test_labels_in_the_same_order_may_be_runs(labels, same):
     rows = [(m, f, int(y)) for m in "AB" for f, text in enumerate(labels) for y in text]
     frame = pd.DataFrame(rows, columns=["model", "fold", "y_true"])
@@ -289,9 +260,6 @@ def test_designs_stated_without_cases(stated, kind, ratio, reason):
     )
 
 
-# --- messages and text --------------------------------------------------------------------------------------
-
-
 @each(("stated", "message"), [
     ("repeated_kfold",
      "design='repeated_kfold' needs the size of the folds: state `test_fraction`, as in "
@@ -306,11 +274,9 @@ def test_designs_stated_without_cases(stated, kind, ratio, reason):
     ("fixed_runs", module.NEEDS_SAME_CASES.format(design="fixed_runs")),
 ])  # fmt: skip
 def test_designs_that_cannot_be(stated, message):
-    with pytest.raises(ValueError, match=exact(message)):
-        without_cases(10, design=stated)
+    expect_error(exact(message), without_cases, 10, design=stated, error=ValueError)
     if stated in {"runs", "split_half"}:
-        with pytest.raises(ValueError, match=exact(message)):
-            infer(FOLDS, design=stated)
+        expect_error(exact(message), infer, FOLDS, design=stated, error=ValueError)
         with pytest.raises(ValueError, match=exact(message)):
             module.design_without_cases(10, module.as_design(stated))
 
@@ -318,15 +284,14 @@ def test_designs_that_cannot_be(stated, message):
 def test_fractions_and_types_that_cannot_be():
     for fraction, advice in ((0, ""), (1, ""), (-0.2, ""), (20, "; did you mean 0.2?")):
         message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}{advice}"
-        with pytest.raises(ValueError, match=exact(message)):
-            FoldDesign("auto", fraction)
+        expect_error(exact(message), FoldDesign, "auto", fraction, error=ValueError)
     with pytest.raises(
         TypeError, match="`design` must be a name such as 'kfold' or a FoldDesign, but has type int"
     ):
         infer(FOLDS, design=3)
 
 
-def test_one_fold_has_no_design():
+def test_one_fold_has_no_design_and_clusters_and_weights_are_named():
     for cases in (True, False):
         design, notes = infer([np.arange(11)], cases=cases)
         assert (design.kind, design.n_folds, design.ratio, notes) == ("test_set", 1, 0.0, ())
@@ -337,9 +302,6 @@ def test_one_fold_has_no_design():
     assert notes == ("design='kfold' and test_fraction=0.2 not used for only one fold; leave that out",)
     one = module.design_without_cases(1, FoldDesign("kfold"))
     assert (one.kind, one.n_folds, one.reason) == ("test_set", 1, "one fold")
-
-
-def test_clusters_and_weights_are_named():
     folds = [np.arange(20), np.arange(20, 40)]
     assert population_of_cases(table_of(folds)) == "these fitted models on further cases"
     patients = table_of(folds, cluster=lambda frame: frame["case"] // 2, weight=lambda _: 2.0)
@@ -353,9 +315,6 @@ def test_clusters_and_weights_are_named():
     )
     single = infer_design(table_of(folds[:1], cluster=lambda frame: frame["case"] // 2))
     assert single.describe() == "one test set (10 positives, 10 negatives; cases in 10 clusters)"
-
-
-# --- the interval of a mean ---------------------------------------------------------------------------------
 
 
 def test_intervals_are_those_of_nadeau_and_bengio():
@@ -387,16 +346,13 @@ def test_the_logit_interval_divides_the_error_by_the_slope(df):
     assert special.logit(limits) == pytest.approx(special.logit(0.7) + margin)
 
 
-def test_the_logit_interval_counts_half_a_case_of_either_precision():
+def test_the_logit_interval_counts_half_a_case_and_holds_the_area():
     # precisions 1 and 0 of weight 1/2 beside 8 cases, whose mean has the variance of its sum over 9^2
     mean = (8 * 0.7 + 0.5) / 9
     variance = (8**2 * 0.03**2 + 0.5 * (1 - mean) ** 2 + 0.5 * mean**2) / 9**2
     margin = stats.t.ppf(0.95, 6) * variance**0.5 / (mean * (1 - mean)) * np.array([-1, 1])
     limits = logit_interval(0.7, 0.03, df=6, level=0.9, size=8)
     assert special.logit(limits) == pytest.approx(special.logit(mean) + margin)
-
-
-def test_the_logit_interval_holds_the_area():
     low, high = logit_interval([0.0, 1e-9, 1 - 1e-9, 1.0], 0.0, df=9, level=0.95, size=30)
     assert (low[:2].tolist(), high[2:].tolist()) == ([0, 1e-9], [1 - 1e-9, 1])
     assert (high > low + 0.1).all()

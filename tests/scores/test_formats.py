@@ -1,4 +1,5 @@
 import gzip
+import json
 import math
 import os
 import random
@@ -13,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from loops import each
+from messages import expect_error
 
+from skewanova import read_scores, scores_from_wide
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.scores import text_files
 from skewanova.scores.columns import ColumnMap
-from skewanova.scores.reading import read_scores
 from skewanova.scores.sources import load_table
 
 HEAD = "model,fold,y_true,y_score"
@@ -46,18 +48,28 @@ def double(bits):
     return struct.unpack("<d", struct.pack("<Q", bits))[0]
 
 
-# --- numbers from text ------------------------------------------------------------------------------------
-
-
-def test_any_double_written_in_full_is_read_back_exactly(tmp_path):
+def test_doubles_are_read_exactly_and_other_columns_left_out(tmp_path):
     draw = random.Random(1)
     values = [double(draw.getrandbits(64)) for _ in range(4000)]
     values += [double(draw.getrandbits(52)) for _ in range(500)]  # subnormals
     values += [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, -0.0, 0.1, 1 / 3]
     values = [v for v in values if not math.isnan(v)]
     read = scores_of(tmp_path, map(repr, values))
-    assert read.dtype == np.float64
-    assert read.tobytes() == np.array(values).tobytes()
+    assert (read.dtype, read.tobytes()) == (np.float64, np.array(values).tobytes())
+    values = [2**64, 3 * 2**70, -(2**63), int(1e300), 7]
+    read = scores_of(tmp_path, map(str, values))
+    assert (read.dtype, list(map(int, read))) == (np.float64, values)
+    assert scores_of(tmp_path, ["0.5", "9007199254740992"]).tolist() == [0.5, 2.0**53]
+    raw = load(write(tmp_path, f'{HEAD}\n""\nA,1,0,1\n'))
+    assert (len(raw.frame), raw.where(0)) == (1, "line 3")
+    rows = [f'A,1,{i % 2},{i},"{"text " * (i % 5)}",{i if i < 5000 else "x"}' for i in range(20_000)]
+    raw = load(write(tmp_path, "\n".join([f"{HEAD},notes,notes", *rows])))
+    assert (list(raw.frame), raw.frame["y_score"].tolist()) == (NEEDED, list(range(20_000)))
+    path = write(tmp_path, ",y_true,Unnamed: 0,a, ,__index_level_0__,y_true2\n0,1,7,3,q,5,4\n")
+    raw = load(path, required=["y_true"], optional=None, text=["y_true"])
+    assert list(raw.frame) == ["y_true", "a", "y_true2"]
+    frame = pd.DataFrame([[1, 2, 3]], columns=["y_true", "Unnamed: 0", "a"])
+    assert list(load(frame, required=["y_true"], optional=None).frame) == ["y_true", "a"]
 
 
 @pytest.mark.parametrize(("texts", "dtype", "values"), [
@@ -73,8 +85,7 @@ def test_any_double_written_in_full_is_read_back_exactly(tmp_path):
 ])  # fmt: skip
 def test_numbers_keep_every_digit(tmp_path, texts, dtype, values):
     read = scores_of(tmp_path, texts)
-    assert read.dtype == dtype
-    assert read.tolist() == values
+    assert (read.dtype, read.tolist()) == (dtype, values)
 
 
 @pytest.mark.parametrize("texts", [
@@ -86,16 +97,7 @@ def test_whole_numbers_that_would_lose_their_order_are_refused(tmp_path, texts):
         f"`y_score` must keep its order in 64 bits, but 'scores.csv' has {texts[1]:.40} at line 3, which "
         "would be rounded, and may tie with another; write the ranks"
     )
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-        scores_of(tmp_path, texts)
-
-
-def test_whole_numbers_beyond_64_bits_that_doubles_hold(tmp_path):
-    values = [2**64, 3 * 2**70, -(2**63), int(1e300), 7]
-    read = scores_of(tmp_path, map(str, values))
-    assert read.dtype == np.float64
-    assert list(map(int, read)) == values
-    assert scores_of(tmp_path, ["0.5", "9007199254740992"]).tolist() == [0.5, 2.0**53]
+    expect_error(f"^{re.escape(message)}$", scores_of, tmp_path, texts)
 
 
 @pytest.mark.parametrize("text", ["", "NA", "n/a", "NaN", "nan", "-nan", "null", "None", "NULL", " nan "])
@@ -103,72 +105,28 @@ def test_missing_scores_are_nan(tmp_path, text):
     assert np.isnan(scores_of(tmp_path, ["0.5", text, "3"])).tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "abc", "1_000", "\uff11", "0x10", "1d5", "1,5", "#N/A", "--1", "1e", "1 2", "\u0663", "True",
-        "x" * 38, "x" * 39, "x" * 5000,
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "abc", "1_000", "\uff11", "0x10", "1d5", "1,5", "#N/A", "--1", "1e", "1 2", "\u0663", "True",
+    "x" * 38, "x" * 39, "x" * 5000,
+])  # fmt: skip
 def test_text_among_the_numbers_is_shown_with_its_line(tmp_path, text):
     shown = re.escape(repr(text) if len(text) <= 38 else repr(text)[:36] + "...")
     message = f"^`y_score` must hold real numbers, but 'scores.csv' has {shown} at line 3$"
-    with pytest.raises(InputError, match=message):
-        scores_of(tmp_path, ["0.5", text, "2"])
-
-
-# --- where a row stands -----------------------------------------------------------------------------------
+    expect_error(message, scores_of, tmp_path, ["0.5", text, "2"])
 
 
 @pytest.mark.parametrize("name", ["scores.csv", "scores.csv.gz", "SCORES.CSV", "Scores.Csv.Gz"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("bom", ["", "\ufeff"])
 def test_line_numbers_count_blank_lines_and_quoted_line_ends(tmp_path, name, end, bom):
-    lines = [
-        "",  # 1
-        "model,fold,y_true,y_score,notes",  # 2
-        "A,1,0,0.5,plain",  # 3
-        "   ",  # 4
-        '"B ""x"", y",1,1,0.5,"two',  # 5
-        'lines"',  # 6
-        "",  # 7
-        "C,1,0,oops,",  # 8
-    ]
-    path = write(tmp_path, bom + end.join(lines) + end, name)
-    with pytest.raises(InputError, match=r"has 'oops' at line 8$"):
-        load(path)
+    lines = ["", "model,fold,y_true,y_score,notes", "A,1,0,0.5,plain", "   ", '"B ""x"", y",1,1,0.5,"two']
+    lines += ['lines"', "", "C,1,0,oops,"]
+    expect_error(r"has 'oops' at line 8$", load, write(tmp_path, bom + end.join(lines) + end, name))
     good = write(tmp_path, bom + end.join(lines).replace("oops", "1") + end, name)
     raw = load(good)
     assert [raw.where(row) for row in range(3)] == ["line 3", "line 5", "line 8"]
     assert raw.frame["model"].tolist() == ["A", 'B "x", y', "C"]
-    assert list(raw.frame) == NEEDED
-    assert raw.source == good
-
-
-def test_a_quoted_blank_line_is_blank_too(tmp_path):
-    raw = load(write(tmp_path, f'{HEAD}\n""\nA,1,0,1\n'))
-    assert (len(raw.frame), raw.where(0)) == (1, "line 3")
-
-
-# --- columns ------------------------------------------------------------------------------------------
-
-
-def test_other_columns_do_not_matter(tmp_path):
-    rows = [f'A,1,{i % 2},{i},"{"text " * (i % 5)}",{i if i < 5000 else "x"}' for i in range(20_000)]
-    raw = load(write(tmp_path, "\n".join([f"{HEAD},notes,notes", *rows])))
-    assert list(raw.frame) == NEEDED
-    assert raw.frame["y_score"].tolist() == list(range(20_000))
-
-
-def test_all_other_columns_with_a_name(tmp_path):
-    path = write(tmp_path, ",y_true,Unnamed: 0,a, ,__index_level_0__,y_true2\n0,1,7,3,q,5,4\n")
-    raw = load(path, required=["y_true"], optional=None, text=["y_true"])
-    assert list(raw.frame) == ["y_true", "a", "y_true2"]
-    frame = pd.DataFrame([[1, 2, 3]], columns=["y_true", "Unnamed: 0", "a"])
-    assert list(load(frame, required=["y_true"], optional=None).frame) == ["y_true", "a"]
-
-
-# --- what cannot be read ----------------------------------------------------------------------------------
+    assert (list(raw.frame), raw.source) == (NEEDED, good)
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -188,11 +146,10 @@ def test_all_other_columns_with_a_name(tmp_path):
     ("model,model,fold,y_true,y_score\nA,B,1,0,1\n", "'scores.csv' has the column 'model' more than"),
 ])  # fmt: skip
 def test_broken_text_files(tmp_path, text, message):
-    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
-        load(write(tmp_path, text))
+    expect_error(f"^{re.escape(message)}", load, write(tmp_path, text))
 
 
-def test_broken_archives(tmp_path):
+def test_broken_archives_and_places_without_a_table(tmp_path):
     whole = gzip.compress(f"{HEAD}\nA,1,0,1\n".encode() + bytes(range(32, 120)) * 100)
     path = tmp_path / "scores.csv.gz"
     for data, reason in [
@@ -201,18 +158,10 @@ def test_broken_archives(tmp_path):
         (whole[:12] + b"\xff" * 30, "Error -3|invalid"),
     ]:
         path.write_bytes(data)
-        with pytest.raises(InputError, match=f"^'scores.csv.gz' cannot be read: .*({reason})"):
-            load(path)
-
-
-def test_places_without_a_table(tmp_path):
-    with pytest.raises(InputError, match=r"^there is no file '.*absent\.csv'$"):
-        load(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match=r"^the folder '.*' has no file that ends in \.parquet or \.pq \("):
-        load(str(tmp_path))
-    with pytest.raises(
-        InputError, match=r"^'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"
-    ):
+        expect_error(f"^'scores.csv.gz' cannot be read: .*({reason})", load, path)
+    expect_error(r"^there is no file '.*absent\.csv'$", load, tmp_path / "absent.csv")
+    expect_error(r"^the folder '.*' has no file that ends in \.parquet or \.pq \(", load, str(tmp_path))
+    with expect_error(r"^'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"):
         load(write(tmp_path, HEAD, "scores.txt"))
     with pytest.raises(InputError, match=r"^'scores\.parquet' cannot be read: .*Parquet"):
         load(write(tmp_path, HEAD, "scores.parquet"))
@@ -221,54 +170,49 @@ def test_places_without_a_table(tmp_path):
 @each("source", [None, 3, b"scores.csv", {"model": []}, [1], np.zeros(3), pd.Series([1])])
 def test_sources_of_other_types(source):
     message = f"^scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}"
-    with pytest.raises(InputTypeError, match=message):
-        load(source)
+    expect_error(message, load, source, error=InputTypeError)
 
 
-def test_columns_that_are_missing_or_ambiguous():
+def test_columns_that_are_missing_and_the_index_of_parquet(tmp_path):
     frame = pd.DataFrame([["A", 1, 0, 0.5]], columns=NEEDED)
-    with pytest.raises(
-        InputError, match=r"^the table must have the column 'fold', but has 'model', 'y_true'"
-    ):
+    with expect_error(r"^the table must have the column 'fold', but has 'model', 'y_true'"):
         load(frame.drop(columns="fold"))
-    with pytest.raises(InputError, match=r"^the table must have the columns .* but has none; "):
-        load(pd.DataFrame())
+    expect_error(r"^the table must have the columns .* but has none; ", load, pd.DataFrame())
     with pytest.raises(InputError, match=r"^the table has the column 'fold' more than once$"):
         load(frame[["model", "fold", "fold", "y_true", "y_score"]])
     with pytest.raises(InputError, match=r"^the column 'fold' is used twice; use each column once$"):
         load(frame, required=["fold", "model", "fold"])
     doubled = pa.Table.from_arrays([pa.array([1])] * 5, names=[*NEEDED, "model"])
-    with pytest.raises(InputError, match=r"^the table has the column 'model' more than once$"):
-        load(doubled)
-    extra = pd.concat([frame, pd.DataFrame([[1, 2]], columns=["x", "x"])], axis=1)
-    assert list(load(extra).frame) == NEEDED
+    expect_error(r"^the table has the column 'model' more than once$", load, doubled)
+    assert list(load(pd.concat([frame, pd.DataFrame([[1, 2]], columns=["x", "x"])], axis=1)).frame) == NEEDED
+    pd.DataFrame(ROWS, index=[5, 5]).to_parquet(tmp_path / "s.pq")
+    raw = load(tmp_path / "s.pq")
+    assert (raw.where(1), raw.source.name, raw.frame.index.tolist()) == ("row 1", "s.pq", [0, 1])
+    with pytest.raises(InputError, match=r"but has 'c0', .*'c19' and 4,980 more; correct the") as caught:
+        ColumnMap(["model"], [], []).select([f"c{k}" for k in range(5000)], "the table")
+    assert len(str(caught.value)) < 1000
 
-
-# --- frames -----------------------------------------------------------------------------------------------
 
 ROWS = {"model": ["A", "NA"], "fold": [1, 2], "y_true": [True, False], "y_score": [2**53 + 1, 2**53]}
 
 
-@each(
-    "make",
-    [
-        pd.DataFrame,
-        lambda rows: pd.DataFrame(rows).convert_dtypes(),
-        lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
-        lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Categorical)),
-        pa.table,
-        lambda rows: pa.table({**rows, "model": pa.array(rows["model"]).dictionary_encode()}),
-        lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Enum(["NA", "A"]))),
-        lambda rows: pd.DataFrame(rows).astype({"model": "category", "fold": "category"}),
-        lambda rows: pd.DataFrame(rows).astype({"fold": "Int64", "y_true": "boolean", "y_score": "Int64"}),
-        lambda rows: pa.table({**rows, "model": pa.array(rows["model"], pa.large_string())}),
-        lambda rows: pa.concat_tables([pa.table(rows).slice(0, 1), pa.table(rows).slice(1)]),
-        lambda rows: pa.table({**rows, "model": pa.chunked_array([[m] for m in rows["model"]])}),
-        lambda rows: pa.table(
-            {**rows, "model": pa.chunked_array([pa.array([m]).dictionary_encode() for m in rows["model"]])}
-        ),
-    ],
-)
+@each("make", [
+    pd.DataFrame,
+    lambda rows: pd.DataFrame(rows).convert_dtypes(),
+    lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
+    lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Categorical)),
+    pa.table,
+    lambda rows: pa.table({**rows, "model": pa.array(rows["model"]).dictionary_encode()}),
+    lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Enum(["NA", "A"]))),
+    lambda rows: pd.DataFrame(rows).astype({"model": "category", "fold": "category"}),
+    lambda rows: pd.DataFrame(rows).astype({"fold": "Int64", "y_true": "boolean", "y_score": "Int64"}),
+    lambda rows: pa.table({**rows, "model": pa.array(rows["model"], pa.large_string())}),
+    lambda rows: pa.concat_tables([pa.table(rows).slice(0, 1), pa.table(rows).slice(1)]),
+    lambda rows: pa.table({**rows, "model": pa.chunked_array([[m] for m in rows["model"]])}),
+    lambda rows: pa.table(
+        {**rows, "model": pa.chunked_array([pa.array([m]).dictionary_encode() for m in rows["model"]])}
+    ),
+])  # fmt: skip
 def test_every_kind_of_frame(make):
     frame = load(make(ROWS)).frame
     assert {name: frame[name].tolist() for name in frame} == ROWS
@@ -285,37 +229,18 @@ def test_parquet_and_polars_keep_the_dtype(tmp_path, kind):
     assert load(frame).frame["y_score"].to_numpy().dtype == kind
 
 
-def test_parquet_rows_are_named_from_0_and_the_index_is_dropped(tmp_path):
-    pd.DataFrame(ROWS, index=[5, 5]).to_parquet(tmp_path / "s.pq")
-    raw = load(tmp_path / "s.pq")
-    assert (raw.where(1), raw.source.name, raw.frame.index.tolist()) == ("row 1", "s.pq", [0, 1])
-
-
-def test_a_message_about_columns_stays_short():
-    with pytest.raises(InputError, match=r"but has 'c0', .*'c19' and 4,980 more; correct the") as caught:
-        ColumnMap(["model"], [], []).select([f"c{k}" for k in range(5000)], "the table")
-    assert len(str(caught.value)) < 1000
-
-
-# --- what the system refuses ------------------------------------------------------------------------------
-
 KINDS_OF_FILES = [".csv", ".csv.gz", ".jsonl", ".parquet"]
 
 
 @pytest.mark.parametrize("suffix", KINDS_OF_FILES)
-def test_a_pipe_is_refused_at_once(tmp_path, suffix):
+def test_names_that_are_too_long_and_pipes_are_refused(tmp_path, suffix):
+    for path in (tmp_path / f"{'x' * 300}{suffix}", tmp_path / ("y" * 5000)):
+        expect_error(r"^'[xy]{60}' cannot be read: File name too long$", load, path)
     if not hasattr(os, "mkfifo"):
         pytest.skip("this system has no pipes with names")
     os.mkfifo(tmp_path / f"scores{suffix}")
     with pytest.raises(InputError, match=r"^'scores.* is neither a file nor a folder \(a pipe can be read"):
         load(tmp_path / f"scores{suffix}")
-
-
-@pytest.mark.parametrize("suffix", KINDS_OF_FILES)
-def test_names_that_are_too_long(tmp_path, suffix):
-    for path in (tmp_path / f"{'x' * 300}{suffix}", tmp_path / ("y" * 5000)):
-        with pytest.raises(InputError, match=r"^'[xy]{60}' cannot be read: File name too long$"):
-            load(path)
 
 
 def test_folders_that_cannot_be_entered(tmp_path, monkeypatch):
@@ -329,8 +254,7 @@ def test_folders_that_cannot_be_entered(tmp_path, monkeypatch):
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", closed)
-    with pytest.raises(InputError, match=r"cannot be read: .*Permission denied$"):
-        load(tmp_path)
+    expect_error(r"cannot be read: .*Permission denied$", load, tmp_path)
 
 
 def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
@@ -342,16 +266,13 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     for name in ("open", "exists"):
         with monkeypatch.context() as patched:
             patched.setattr(text_files if name == "open" else Path, name, refuse, raising=False)
-            with pytest.raises(InputError, match=r"^'scores\.csv' cannot be read: Permission denied$"):
-                load(path)
+            expect_error(r"^'scores\.csv' cannot be read: Permission denied$", load, path)
 
 
 def test_an_archive_that_unpacks_to_one_endless_line(tmp_path):
     for name in ("scores.csv.gz", "scores.jsonl.gz"):
         path = write(tmp_path, f"{HEAD}\n" + "x" * (text_files.MAX_LINE_LENGTH + 1), name)
-        with pytest.raises(
-            InputError, match=f"^line 2 of '{name}' is longer than 16,777,216 characters; write"
-        ):
+        with expect_error(f"^line 2 of '{name}' is longer than 16,777,216 characters; write"):
             load(path) if "csv" in name else load(write(tmp_path, "\n" + "x" * 2**24, name))
 
 
@@ -366,9 +287,6 @@ def test_a_table_that_does_not_fit_in_memory(tmp_path, monkeypatch):
         load_table(tmp_path / "scores.csv", ColumnMap.from_names({}))
 
 
-# --- Parquet: only what is needed, and damaged files ------------------------------------------------------
-
-
 PAIRS = {"model": ["A"] * 4, "fold": [1] * 4, "y_true": [0, 1] * 2, "y_score": [0.1, 0.9, 0.4, 0.8]}
 
 
@@ -379,22 +297,17 @@ def write_parquet(path, columns, metadata=None):
     return path
 
 
-def test_columns_that_are_not_needed_may_hold_anything(tmp_path):
+def test_columns_that_are_not_needed_are_not_read(tmp_path):
     odd = [("x", [1] * 4), ("x", ["a"] * 4), ("vector", [[0.5] * 768] * 4), ("", [{"a": 1}] * 4)]
     assert len(read_scores(write_parquet(tmp_path / "s.parquet", [*PAIRS.items(), *odd])).frame) == 4
     doubled = write_parquet(tmp_path / "d.parquet", [*PAIRS.items(), ("fold", [2] * 4)])
-    with pytest.raises(InputError, match=r"^'d\.parquet' has the column 'fold' more than once$"):
-        read_scores(doubled)
-
-
-def test_only_the_needed_columns_are_read(tmp_path):
+    expect_error(r"^'d\.parquet' has the column 'fold' more than once$", read_scores, doubled)
     path = write_parquet(tmp_path / "s.parquet", [*PAIRS.items(), ("note", ["here it is"] * 4)])
     data = path.read_bytes()
     assert data.count(b"here it is") >= 1
     start = pq.read_metadata(path).row_group(0).column(4).data_page_offset
     path.write_bytes(data[:start] + b"\xff" * 12 + data[start + 12 :])
-    with pytest.raises(OSError, match=r"."):
-        pq.read_table(path)
+    expect_error(r".", pq.read_table, path, error=OSError)
     assert len(read_scores(path).frame) == 4
 
 
@@ -405,8 +318,7 @@ def test_columns_of_several_values_a_row(tmp_path, name, values):
     column = pa.array(values, pa.map_(pa.string(), pa.int64())) if is_map else pa.array(values)
     columns = [*(item for item in PAIRS.items() if item[0] != name), (name, column)]
     path = write_parquet(tmp_path / "s.parquet", columns)
-    with pytest.raises(InputError, match=rf"^'s\.parquet' must hold one value per row in '{name}', but"):
-        read_scores(path)
+    expect_error(rf"^'s\.parquet' must hold one value per row in '{name}', but", read_scores, path)
 
 
 @pytest.mark.parametrize(
@@ -417,3 +329,134 @@ def test_columns_of_several_values_a_row(tmp_path, name, values):
 def test_metadata_of_others_under_the_name_of_pandas(tmp_path, stored):
     path = write_parquet(tmp_path / "s.parquet", list(PAIRS.items()), {b"pandas": stored})
     assert len(read_scores(path).frame) == 4
+
+
+ROW = {"model": "A", "fold": 1, "y_true": 0, "y_score": 0.25}
+
+
+def write_json(folder, rows, name="scores.jsonl"):
+    path = folder / name
+    data = "\n".join([row if isinstance(row, str) else json.dumps(row) for row in rows]).encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def rows_of(scores, **more):
+    """Two cases a score, one of either class, so that every table is complete."""
+    return [ROW | {"y_true": label, "y_score": score, **more} for score in scores for label in (0, 1)]
+
+
+def scores_of_json(folder, scores, **options):
+    return read_scores(write_json(folder, rows_of(scores)), **options).frame["y_score"].to_numpy()[::2]
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "s.ndjson", "S.JSONL", "s.jsonl.gz", "s.ndjson.gz"])
+def test_the_table_is_that_of_a_csv_file(tmp_path, name):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "model": np.repeat(["A", "NA", "Ä,\n", "1"], 25), "fold": np.tile([10, 9, 2, 1, 3], 20),
+        "y_true": np.tile([0, 1], 50), "y_score": rng.normal(size=100), "case": np.tile(np.arange(50), 2),
+    })  # fmt: skip
+    frame["case"] = np.arange(100)
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    table = read_scores(write_json(tmp_path, frame.to_dict("records"), name))
+    pd.testing.assert_frame_equal(table.frame, read_scores(tmp_path / "s.csv").frame)
+    assert table.source.name == name
+
+
+@pytest.mark.parametrize(("scores", "dtype", "values"), [
+    ([2**53 + 1, 2**53], np.int64, [2**53 + 1, 2**53]), ([True, False], np.bool_, [True, False]),
+    (["0.5", 1], np.float64, [0.5, 1.0]), ([2**70, 1], np.float64, [2.0**70, 1.0]),
+])  # fmt: skip
+def test_numbers_are_those_of_csv(tmp_path, scores, dtype, values):
+    read = scores_of_json(tmp_path, scores)
+    assert (read.dtype, read.tolist()) == (dtype, values)
+
+
+def test_numbers_are_not_rounded_and_columns_renamed(tmp_path):
+    lines = [json.dumps(row).replace('"big"', "1" + "0" * 3999) for row in rows_of(["big", 1])]
+    with expect_error(r"^`y_score` must keep its order in 64 bits, but 'scores\.jsonl' has"):
+        read_scores(write_json(tmp_path, lines))
+    pair = named(("ham", 0.75), ("Spam", 0.25))
+    rows = [ROW | {"y_true": label, "y_score": pair} for label in ("ham", "spam")]
+    for pos_label, score in [("spam", 0.25), ("ham", 0.75)]:
+        frame = read_scores(write_json(tmp_path, rows), pos_label=pos_label).frame
+        assert frame["y_score"].tolist() == [score] * 2
+    lines = [
+        "\ufeff"
+        + '{"classifier": "B", "prediction": 0.5, "id": "x", "target": "spam", "run": 1, "note": [1]}',
+        "",
+        '  {"run": 1, "target": "ham", "id": "y", "prediction": 0.25, "classifier": "B"}  ',
+    ]
+    names = {"model": "classifier", "fold": "run", "y_true": "target", "y_score": "prediction", "case": "id"}
+    frame = read_scores(write_json(tmp_path, lines), columns=names, pos_label="spam").frame
+    assert frame["y_true"].tolist() == [True, False]
+    assert (frame["y_score"].tolist(), frame["case"].tolist()) == ([0.5, 0.25], ["x", "y"])
+    lines = [{"label": 1, "tree": 0.5, "net": 2}, {"net": 1, "label": 0, "tree": 0.25}]
+    table = scores_from_wide(write_json(tmp_path, lines), y_true="label")
+    assert (table.models, table.frame["y_score"].tolist()) == (("tree", "net"), [0.5, 0.25, 2, 1])
+
+
+def named(*pairs):
+    return [{"label": label, "score": score} for label, score in pairs]
+
+
+@pytest.mark.parametrize("score", [
+    [0.75, 0.25], named(("NEGATIVE", 0.75), ("POSITIVE", 0.25)),
+    named(("POSITIVE", 0.25), ("NEGATIVE", 0.75)), named(("LABEL_0", 0.75), ("LABEL_1", 0.25)),
+    named((1, 0.25), (0, 0.75)), named((True, 0.25), (False, 0.75)),
+])  # fmt: skip
+@pytest.mark.parametrize("pos_label", [None, 1, "1"])
+def test_the_positive_class_is_read_where_it_is_told(tmp_path, score, pos_label):
+    assert scores_of_json(tmp_path, [score], pos_label=pos_label).tolist() == [0.25]
+
+
+@pytest.mark.parametrize(("score", "pos_label", "message"), [
+    ({"label": "POSITIVE", "score": 0.9}, None,
+     "has {'label': 'POSITIVE', 'score': 0.9}, the score of one class only"),
+    ([0.25, 0.75], "0", "has [0.25, 0.75] in the order of labels 0 and 1, but the positive class is '0'"),
+    ([0.1, 0.2, 0.7], None, "has [0.1, 0.2, 0.7], in which the score of the positive class is not"),
+    ([0.5], None, "has [0.5], in which"), ([], None, "has [], in which"),
+    (["0.25", "0.75"], None, "has ['0.25', '0.75'], in which"),
+    (named(("a", 0.5), ("b", 0.5)), None, "has [{'label': 'a'"),
+    (named(("POSITIVE", 0.5), ("LABEL_1", 0.5)), None, "has [{'label': 'POSITIVE'"),
+    (named(("POSITIVE", 0.5)), None, "has [{'label': 'POSITIVE'"),
+    (named(("0", 0.1), ("1", 0.2), ("2", 0.7)), None, "has [{'label': '0'"),
+    (named(("POSITIVE", [1]), ("NEGATIVE", 0)), None, "must hold one value, but has [1]"),
+])  # fmt: skip
+def test_scores_that_could_mean_several_things(tmp_path, score, pos_label, message):
+    path = write_json(tmp_path, ["", *rows_of([0.5]), *rows_of([score])])
+    expect_error(rf"^`y_score` {re.escape(message)}.*, at line 4$", read_scores, path, pos_label=pos_label)
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ('{"model": "A",', "line 3 of 'scores.jsonl' is not JSON: Expecting property name"),
+    ("model,fold", "line 3 of 'scores.jsonl' is not JSON: Expecting value at column 1"),
+    ("[1, 2]", 'line 3 of \'scores.jsonl\' must be a JSON object such as {"model": "A", ...}, but is [1, 2]'),
+    ("[" * 200_000, "line 3 of 'scores.jsonl' is not JSON: "),
+    (json.dumps(ROW)[:-1] + ', "fold": 2}', "line 3 of 'scores.jsonl' has the key 'fold' more than once"),
+    ({"model": "A", "fold": 1, "y_true": 1},
+     "`y_score` is missing in one object but present in others, at line 3"),
+    (ROW | {"y_score": "high"}, "`y_score` must hold real numbers, but 'scores.jsonl' has 'high' at line 3"),
+    (ROW | {"y_score": None}, "`y_score` must not hold NaN or blanks, but has 1, the first at line 3"),
+    (ROW | {"model": None}, "`model` must not be empty, but 1 row is, the first at line 3"),
+    (ROW | {"model": {"name": "A"}}, "`model` must hold one value, but has {'name': 'A'}, at line 3"),
+    (ROW | {"model": "\ud800"},
+     "`model` must hold text, but has an incomplete character in '\\ud800', at line 3"),
+    (ROW | {"case": 3}, "`case` is missing in one object but present in others, at line 1"),
+    (ROW | {"y_true": 2},
+     "`y_true` must hold two classes, but has 3, first seen: 0 (line 1), 1 (line 2), 2 (line 3)"),
+])  # fmt: skip
+def test_broken_lines_are_named(tmp_path, line, message):
+    expect_error(f"^{re.escape(message)}", read_scores, write_json(tmp_path, [*rows_of([0.5]), line]))
+
+
+@pytest.mark.parametrize(("data", "message"), [
+    (b"", "'scores.jsonl' is empty"),
+    ('{"model": "Ä"}'.encode("latin-1"), "'scores.jsonl' is not UTF-8 text: 'utf-8' codec"),
+    (b'{"model": "A"}', "'scores.jsonl' must have the columns 'y_true', 'y_score', but has 'model'"),
+])  # fmt: skip
+def test_broken_files(tmp_path, data, message):
+    path = tmp_path / "scores.jsonl"
+    path.write_bytes(data)
+    expect_error(f"^{re.escape(message)}", read_scores, path)

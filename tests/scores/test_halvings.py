@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from halved_tables import halved_frame
 from loops import each
-from messages import exact
+from messages import exact, expect_error
 from sklearn.dummy import DummyClassifier
 
 import skewanova as sa
@@ -79,12 +79,10 @@ def test_halvings_come_from_every_source(frame: pd.DataFrame, tmp_path: Path) ->
     keys = ["part", "halving", "fold", "case", "y_true"]
     wide = frame.fillna({"halving": 0}).pivot(index=keys, columns="model", values="y_score").reset_index()
     for again in (
-        sa.read_scores(tmp_path / "scores.csv"),
-        sa.read_scores(tmp_path / "scores.parquet"),
-        sa.read_scores(frame.rename(columns=names), columns=names),
-        sa.scores_from_wide(wide),
-        *sa.read_datasets(pd.concat([frame.assign(dataset=name) for name in ("x", "y")])).values(),
-    ):
+        sa.read_scores(tmp_path / "scores.csv"), sa.read_scores(tmp_path / "scores.parquet"),
+        sa.read_scores(frame.rename(columns=names), columns=names), sa.scores_from_wide(wide),
+        *sa.read_datasets(pd.concat([frame.assign(dataset=name) for name in ("x", "y")])).values()
+    ):  # fmt: skip
         rows = [x.to_frame().astype(str).sort_values(["model", *keys[:-1]]) for x in (again, table)]
         pd.testing.assert_frame_equal(*(x.reset_index(drop=True)[list(rows[0])] for x in rows))
     assert table.to_frame().index.tolist() == list(range(len(frame)))
@@ -125,92 +123,69 @@ OTHER_HALF = {"half_a": "half_b", "half_b": "half_a"}
 WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "part misspelt": (
         lambda f: f.replace({"part": {"half_a": "hafl_a", "half_b": "hafl_b"}}),
-        r"`part` must be one of holdout, half_a, half_b; not 'hafl_a' at row 378$",
-    ),
+        r"`part` must be one of holdout, half_a, half_b; not 'hafl_a' at row 378$"),
     "no case": (lambda f: f.drop(columns="case"), "needs the column case"),
     "no halving": (lambda f: f[f["part"] != "half_b"].drop(columns="halving"), "needs the column halving"),
     "no part": (lambda f: f.drop(columns="part"), "needs the column part"),
     "no hold-outs": (_without("part == 'holdout'"), "no row of part 'holdout'"),
     "hold-outs only": (lambda f: f[f["part"] == "holdout"], "no row of part 'half_a'"),
     "halvings by name": (
-        lambda f: f.assign(halving="cut " + f["halving"].astype(str)),
-        r"numbers, but has 'cut",
-    ),
+        lambda f: f.assign(halving="cut " + f["halving"].astype(str)), r"numbers, but has 'cut"),
     "one halving": (_without("halving > 1"), "at least 2 halvings, but numbers 1"),
     "half a halving": (
         _without("(halving == 2 and part == 'half_b') or (halving == 3 and part == 'half_a')"),
-        "half_b is missing in halving 2",
-    ),
+        "half_b is missing in halving 2"),
     "a model's fold missing": (
         _without(
             "halving == 2 and part == 'half_b' and (model == 'B' and fold == 1 or model > 'B' and fold == 2)"
-        ),
-        r"model 'B' is not in fold 1 of half_b in halving 2 \(2 such",
-    ),
+        ), r"model 'B' is not in fold 1 of half_b in halving 2 \(2 such"),
     "a model's case untested": (
         _without("halving == 3 and case == 7 and model == 'C'"),
-        "case 7 is tested 0 times in halving 3 for model 'C'",
-    ),
+        "case 7 is tested 0 times in halving 3 for model 'C'"),
     "a case in both halves": (
         lambda f: pd.concat([f, f.query("halving == 1 and case == 0").replace({"part": OTHER_HALF})]),
-        "case 0 is tested 2 times in halving 1",
-    ),
+        "case 0 is tested 2 times in halving 1"),
     "a class missing": (
         _without("halving == 2 and part == 'half_a' and fold == 1 and y_true == 1"),
-        "no positive case in fold '1 of half_a in halving 2'",
-    ),
+        "no positive case in fold '1 of half_a in halving 2'"),
     "other models": (
         lambda f: f.assign(model=f["model"].where((f["part"] == "holdout") | (f["model"] != "B"), "D")),
-        "must have the same models, but 'B' is in only one",
-    ),
+        "must have the same models, but 'B' is in only one"),
     "cases in no halving": (
         _without("halving > 0 and case > 50"),
-        r"9 cases of the hold-outs are in no halving, the first: 51$",
-    ),
+        r"9 cases of the hold-outs are in no halving, the first: 51$"),
     "two labels": (
         lambda f: f.assign(y_true=f["y_true"] ^ ((f["part"] == "holdout") & (f["case"] == 7))),
-        "case '7' has",
-    ),
+        "case '7' has"),
     "two clusters": (
         lambda f: f.assign(cluster=f["case"] + 90 * ((f["part"] == "holdout") & f["case"].isin([6, 7]))),
-        r"a case must have one cluster, but case '[67]' has 9[67] in the hold-outs and [67] in",
-    ),
+        r"a case must have one cluster, but case '[67]' has 9[67] in the hold-outs and [67] in"),
     "two weights": (
         lambda f: f.assign(weight=1.0 + ((f["part"] == "holdout") & f["case"].isin([7, 8]))),
-        r"a case must have one weight, but case '[78]' has 2.0 in the hold-outs and 1.0 in the hal",
-    ),
+        r"a case must have one weight, but case '[78]' has 2.0 in the hold-outs and 1.0 in the hal"),
     "unequal halves": (_move_positives(4), "but those of halving 1 hold 14 and 6 positive cases; halve each"),
-}
+}  # fmt: skip
 
 
-def test_halves_may_differ_almost_twofold(frame: pd.DataFrame) -> None:
+def test_halves_may_differ_and_columns_be_models_of_a_wide_table(frame: pd.DataFrame) -> None:
     assert read_halvings(_move_positives(3)(frame)).n_halvings == 4
-
-
-@each("wrong", WRONG)
-def test_what_is_no_halving_is_refused(wrong: str, frame: pd.DataFrame) -> None:
-    change, message = WRONG[wrong]
-    with pytest.raises(sa.InputError, match=message):
-        sa.read_scores(change(frame))
-
-
-def test_an_empty_number_of_a_halving_is_named_by_its_row(frame: pd.DataFrame) -> None:
     rows = frame.copy()
     rows.loc[len(rows) - 3, "halving"] = pd.NA
-    with pytest.raises(sa.InputError, match=rf"`halving` must not be empty.*row {len(rows) - 3}"):
-        sa.read_scores(rows)
-
-
-def test_one_of_the_columns_may_be_a_model_of_a_wide_table() -> None:
+    expect_error(rf"`halving` must not be empty.*row {len(rows) - 3}", sa.read_scores, rows)
     wide = pd.DataFrame({"y_true": [0, 1, 1], "part": [0.1, 0.7, 0.6], "net": [0.3, 0.2, 0.9]})
     message = (
         "halvings need both columns part and halving, but there is only 'part'; add the other, or rename it "
         "if it holds scores of a model, or else leave it out"
     )
-    with pytest.raises(sa.InputError, match=exact(message)):
-        sa.scores_from_wide(wide)
+    expect_error(exact(message), sa.scores_from_wide, wide)
     assert sa.scores_from_wide(wide.rename(columns={"part": "tree"})).models == ("tree", "net")
     assert sa.scores_from_wide(wide, models=("part", "net")).models == ("part", "net")
+
+
+@each("wrong", WRONG)
+def test_what_is_no_halving_is_refused(wrong: str, frame: pd.DataFrame) -> None:
+    change, message = WRONG[wrong]
+    expect_error(message, sa.read_scores, change(frame))
 
 
 def test_cases_that_a_model_lacks_are_left_out_of_hold_outs_as_the_message_says(frame: pd.DataFrame) -> None:
@@ -223,8 +198,7 @@ def test_cases_that_a_model_lacks_are_left_out_of_hold_outs_as_the_message_says(
         frame[~((frame["part"] == "holdout") & (frame["fold"] < 3) & (frame["case"] < 30))],
     )
     remedy = "rows[rows.groupby(['part', 'fold', 'case'])['model'].transform('nunique') == 3]"
-    with pytest.raises(sa.InputError, match=re.escape(f"by {remedy}, where")):
-        check_paired(sa.read_scores(rows))
+    expect_error(re.escape(f"by {remedy}, where"), check_paired, sa.read_scores(rows))
     mended = rows[rows.groupby(["part", "fold", "case"])["model"].transform("nunique") == 3]
     pd.testing.assert_frame_equal(mended, known)
 
@@ -233,11 +207,10 @@ def test_cases_that_a_model_lacks_are_left_out_of_hold_outs_as_the_message_says(
 def test_a_dask_frame_of_parts_alone_lacks_cases(columns: list[str], frame: pd.DataFrame) -> None:
     dask_frame = pytest.importorskip("dask.dataframe")
     rows = dask_frame.from_pandas(frame.astype({"halving": "Int64"}).drop(columns=columns), npartitions=2)
-    with pytest.raises(sa.InputError, match="add a column case to the frame"):
-        sa.read_scores(rows)
+    expect_error("add a column case to the frame", sa.read_scores, rows)
 
 
-def test_a_dask_frame_with_halvings_is_read_as_in_memory(frame: pd.DataFrame) -> None:
+def test_a_dask_frame_is_read_as_in_memory_and_small_strata_go_with_the_largest(frame: pd.DataFrame) -> None:
     dask_frame = pytest.importorskip("dask.dataframe")
     rows = dask_frame.from_pandas(frame.astype({"halving": "Int64"}), npartitions=2)
     found, known = sa.read_scores(rows), sa.read_scores(frame)
@@ -245,21 +218,25 @@ def test_a_dask_frame_with_halvings_is_read_as_in_memory(frame: pd.DataFrame) ->
     assert known.halvings is not None
     assert found.halvings.n_cases == known.halvings.n_cases
     assert found.counts.tolist() == known.counts.tolist()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+    with warnings.catch_warnings(action="ignore", category=sa.SkewanovaWarning):
         pd.testing.assert_frame_equal(sa.evaluate(rows).auprec, sa.evaluate(frame).auprec)
-
-
-# --- drawn -----------------------------------------------------------------------------------------------
+    # One group holds positives alone, which could not stand in both halves.
+    groups = np.arange(103) // 2
+    positive = POSITIVE.copy()
+    positive[:2] = True
+    splits = draw_holdouts(
+        Units.from_groups(positive, groups), 4, test_fraction=0.5, rng=np.random.default_rng(0)
+    )
+    assert [len(split.test) for split in splits] == pytest.approx([52] * 4, abs=2)
+    assert _merge_small_strata(np.array([0, 3, 3, 3, 1, 1, 0, 3]), 3).tolist() == [3] * 8
+    assert _merge_small_strata(np.array([0, 3, 3, 1, 0]), 2).tolist() == [0, 3, 3, 0, 0]
 
 
 @each(
     ("groups", "stratum"),
     [(None, [0, 1, 0, 1, 1, 0]), ([7, 7, 5, 9, 9, 5], [0, 2, 1]), (["b", "b", "b", "a", "a", "c"], [1, 2, 0])]
 )  # fmt: skip
-def test_groups_are_stratified_by_the_classes_in_them(
-    groups: list[object] | None, stratum: list[int]
-) -> None:
+def test_groups_are_stratified_by_the_classes_in_them(groups, stratum):
     positive = np.array([0, 1, 0, 1, 1, 0], dtype=bool)
     units = Units.from_groups(positive, None if groups is None else np.array(groups))
     assert units.stratum.tolist() == stratum
@@ -293,8 +270,7 @@ def test_halves_share_no_unit_and_test_each_once(grouped: bool) -> None:
     )
     assert [split.test.tolist() for split in first] == [split.test.tolist() for split in second]
     assert [split.test.tolist() for split in first] != [split.test.tolist() for split in other]
-    assert len(first) == 8 * 2 * inner
-    assert first[0].label == "1 of half_a in halving 1"
+    assert (len(first), first[0].label) == (8 * 2 * inner, "1 of half_a in halving 1")
     sides = set()
     for halving in range(1, 9):
         halves = [
@@ -317,28 +293,18 @@ def test_halves_share_no_unit_and_test_each_once(grouped: bool) -> None:
 
 UNCUTTABLE: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
     "one halving": (
-        draw_half_folds,
-        {"n_halvings": 1, "inner_folds": 5},
-        "`n_halvings` must be at least 2, but got 1",
-    ),
+        draw_half_folds, {"n_halvings": 1, "inner_folds": 5}, "`n_halvings` must be at least 2, but got 1"),
     "negative halvings": (
-        draw_half_folds,
-        {"n_halvings": -3, "inner_folds": 5},
-        "`n_halvings` must be at least 2, but got -3",
-    ),
+        draw_half_folds, {"n_halvings": -3, "inner_folds": 5},
+        "`n_halvings` must be at least 2, but got -3"),
     "one fold": (draw_half_folds, {"n_halvings": 4, "inner_folds": 1}, "`inner_folds` must be at least 2"),
     "few positives": (
-        draw_half_folds,
-        {"n_halvings": 4, "inner_folds": 14},
+        draw_half_folds, {"n_halvings": 4, "inner_folds": 14},
         "`inner_folds`=14 needs at least 28 positive cases (or groups with one), one for each fold of "
-        "each half, but there are 26; take design=skewanova.FoldDesign('split_half', inner_folds=13), or",
-    ),
+        "each half, but there are 26; take design=skewanova.FoldDesign('split_half', inner_folds=13), or"),
     "one split": (draw_holdouts, {"n_splits": 1, "test_fraction": 0.5}, "`n_splits` must be at least 2"),
     "nothing to train": (
-        draw_holdouts,
-        {"n_splits": 5, "test_fraction": 1.0},
-        "`test_fraction` must lie strictly",
-    ),
+        draw_holdouts, {"n_splits": 5, "test_fraction": 1.0}, "`test_fraction` must lie strictly"),
     **{
         f"share of {fraction}": (
             draw_holdouts,
@@ -347,7 +313,7 @@ UNCUTTABLE: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
         )
         for fraction in (0.02, 0.98)
     },
-}
+}  # fmt: skip
 
 
 @each("wrong", UNCUTTABLE)
@@ -375,16 +341,3 @@ def test_groups_that_leave_a_class_out(positive: np.ndarray, word: str) -> None:
     message = rf"^every split needs both classes, but fold .* has no {word} case to (train on|test); use few"
     with pytest.raises(sa.InputError, match=message):
         draw_half_folds(Units.from_groups(positive, groups), 6, inner_folds=2, rng=np.random.default_rng(0))
-
-
-def test_strata_too_small_to_be_cut_go_with_the_largest() -> None:
-    """One group holds positives alone, which could not stand in both halves."""
-    groups = np.arange(103) // 2
-    positive = POSITIVE.copy()
-    positive[:2] = True
-    splits = draw_holdouts(
-        Units.from_groups(positive, groups), 4, test_fraction=0.5, rng=np.random.default_rng(0)
-    )
-    assert [len(split.test) for split in splits] == pytest.approx([52] * 4, abs=2)
-    assert _merge_small_strata(np.array([0, 3, 3, 3, 1, 1, 0, 3]), 3).tolist() == [3] * 8
-    assert _merge_small_strata(np.array([0, 3, 3, 1, 0]), 2).tolist() == [0, 3, 3, 0, 0]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from loops import each
+from messages import expect_error
 
 from skewanova import InputError, InputTypeError, read_scores, scores_from_multiclass
 from skewanova.scores import read_multiclass
@@ -25,18 +26,29 @@ def test_each_table_is_that_class_against_the_rest():
             assert rows["y_true"].tolist() == (name == LABELS).tolist()
             assert rows["fold"].tolist() == [1, 1, 1, 2, 2, 2, 1, 2]
     long = found.to_frame()
-    assert long.columns[0] == "class"
-    assert len(long) == 3 * 2 * 8
+    assert (long.columns[0], len(long)) == ("class", 3 * 2 * 8)
     again = read_scores(long[long["class"] == "owl"].drop(columns="class"))
     assert again.frame.equals(found.tables["owl"].frame)
 
 
-def test_columns_are_named_by_the_classes_given():
+def test_columns_are_named_by_the_classes_of_arrays_and_tables(tmp_path):
     order = ["owl", "cat", "dog"]
     found = scores_from_multiclass(LABELS, SCORES, classes=order)
     owl = found.tables["owl"].frame
     assert found.classes == tuple(order)
     assert owl[owl["model"] == "net"]["y_score"].tolist() == SCORES["net"][:, 0].tolist()
+    with pytest.raises(InputTypeError, match="must be a mapping from the names of the models"):
+        scores_from_multiclass(LABELS, SCORES["tree"])
+    arrays = scores_from_multiclass(LABELS, SCORES)
+    long_table().to_csv(tmp_path / "scores.csv", index=False)
+    for source in (long_table(), tmp_path / "scores.csv"):
+        found = read_multiclass(source, ["cat", "dog", "owl"])
+        assert found.to_frame().equals(arrays.to_frame())
+    assert found.tables["owl"].source == tmp_path / "scores.csv"
+    renamed = long_table().rename(columns={"y_true": "truth", "case": "patient"})
+    again = read_multiclass(renamed, ["owl", "cat", "dog"], columns={"y_true": "truth", "case": "patient"})
+    assert again.classes == ("owl", "cat", "dog")
+    assert again.tables["cat"].frame.equals(arrays.tables["cat"].frame)
 
 
 @each(("labels", "scores", "options", "message"), [
@@ -53,13 +65,7 @@ def test_columns_are_named_by_the_classes_given():
     (LABELS, SCORES, {"fold": [1, 2, 2, 2, 1, 2, 1, 2]}, r"^class '\w+': "),
 ])  # fmt: skip
 def test_what_is_refused(labels, scores, options, message):
-    with pytest.raises(InputError, match=message):
-        scores_from_multiclass(labels, scores, **options)
-
-
-def test_scores_are_named_by_model():
-    with pytest.raises(InputTypeError, match="must be a mapping from the names of the models"):
-        scores_from_multiclass(LABELS, SCORES["tree"])
+    expect_error(message, scores_from_multiclass, labels, scores, **options)
 
 
 def long_table():
@@ -71,24 +77,15 @@ def long_table():
     return pd.concat(parts, ignore_index=True)
 
 
-def test_a_table_with_a_column_a_class_holds_the_same(tmp_path):
-    arrays = scores_from_multiclass(LABELS, SCORES)
-    long_table().to_csv(tmp_path / "scores.csv", index=False)
-    for source in (long_table(), tmp_path / "scores.csv"):
-        found = read_multiclass(source, ["cat", "dog", "owl"])
-        assert found.to_frame().equals(arrays.to_frame())
-    assert found.tables["owl"].source == tmp_path / "scores.csv"
-    renamed = long_table().rename(columns={"y_true": "truth", "case": "patient"})
-    again = read_multiclass(renamed, ["owl", "cat", "dog"], columns={"y_true": "truth", "case": "patient"})
-    assert again.classes == ("owl", "cat", "dog")
-    assert again.tables["cat"].frame.equals(arrays.tables["cat"].frame)
-
-
-def test_classes_may_be_numbers():
+def test_classes_may_be_numbers_and_have_several_columns():
     numbers = {"cat": 1, "dog": 2, "owl": 3}
     frame = long_table().rename(columns={name: str(number) for name, number in numbers.items()})
     found = read_multiclass(frame.assign(y_true=frame["y_true"].map(numbers)), ["1", "2", "3"])
     assert found.tables["2"].frame.equals(scores_from_multiclass(LABELS, SCORES).tables["dog"].frame)
+    with pytest.raises(InputTypeError, match="`classes` must be a list of columns, such as"):
+        read_multiclass(long_table(), "cat")
+    with pytest.raises(InputError, match=r"`columns`.*'y_score'"):
+        read_multiclass(long_table(), ["cat", "dog", "owl"], columns={"y_score": "cat"})
 
 
 @each(("change", "classes", "message"), [
@@ -102,10 +99,3 @@ def test_classes_may_be_numbers():
 def test_what_is_refused_of_a_table(change, classes, message):
     with pytest.raises((InputError, InputTypeError), match=message):
         read_multiclass(long_table().assign(**change), classes)
-
-
-def test_the_columns_of_a_table_are_several():
-    with pytest.raises(InputTypeError, match="`classes` must be a list of columns, such as"):
-        read_multiclass(long_table(), "cat")
-    with pytest.raises(InputError, match=r"`columns`.*'y_score'"):
-        read_multiclass(long_table(), ["cat", "dog", "owl"], columns={"y_score": "cat"})

@@ -7,22 +7,10 @@ import pandas as pd
 import pytest
 from halved_tables import halved_frame
 from loops import each
-from messages import exact
+from messages import exact, expect_error, expect_warning
 
 from skewanova import InputError, SkewanovaWarning, compare, read_scores
 from skewanova.scores import pairing
-from skewanova.scores.pairing import (
-    auc_frame,
-    check_clustered_runs,
-    check_paired,
-    check_rankings,
-    check_score_values,
-    complete_table,
-    describe_table,
-    find_collapsed,
-    pair_cases,
-    pair_runs,
-)
 from skewanova.scores.table import TieCounts
 
 ROWS = [(m, f, y, s / 8) for m in "AB" for f in (1, 2) for y, s in ((0, 1), (0, 3), (1, 2), (1, 5))]
@@ -32,9 +20,6 @@ CASES = LONG.assign(case=LONG.groupby(["model", "fold"]).cumcount() + 10 * LONG[
 
 def without_cells(*cells, frame=LONG):
     return read_scores(frame[~pd.MultiIndex.from_frame(frame[["model", "fold"]]).isin(cells)])
-
-
-# --- the same cases ---------------------------------------------------------------------------------------
 
 
 def runs_frame(n_runs, n=12):
@@ -53,7 +38,7 @@ def runs_frame(n_runs, n=12):
 def test_models_are_lined_up_case_by_case(n_runs, columns):
     frame = runs_frame(n_runs).drop(columns=[name for name in ("cluster", "weight") if name not in columns])
     table = read_scores(frame.sample(frac=1, random_state=1))
-    runs = (pair_cases(table),) if n_runs == 1 else pair_runs(table)
+    runs = (pairing.pair_cases(table),) if n_runs == 1 else pairing.pair_runs(table)
     assert len(runs) == n_runs
     names = table.frame["case"].cat.categories
     for fold, run in enumerate(runs):
@@ -72,72 +57,57 @@ def test_models_are_lined_up_case_by_case(n_runs, columns):
         )
 
 
-def test_without_names_models_are_lined_up_row_by_row():
+def test_models_are_lined_up_row_by_row_and_runs_need_two_clusters():
     frame = runs_frame(1).drop(columns=["case", "cluster"])
-    run = pair_cases(read_scores(frame))
+    run = pairing.pair_cases(read_scores(frame))
     assert run.positive.tolist() == frame["y_true"][:12].tolist()
     assert run.weight.tolist() == frame["weight"][:12].tolist()
     assert np.concatenate(run.scores).tolist() == frame["y_score"].tolist()
     other = frame.drop(columns="weight")
     swapped = other.assign(y_true=other["y_true"] ^ other.index.isin([1, 2]))
     for odd in (other.iloc[1:], other.iloc[:-1], swapped):
-        with pytest.raises(InputError, match=exact(pairing.NOT_PAIRED)):
-            pair_cases(read_scores(odd))
-
-
-def test_runs_need_two_clusters_of_either_class():
-    assert check_clustered_runs(read_scores(runs_frame(2))) is None
+        expect_error(exact(pairing.NOT_PAIRED), pairing.pair_cases, read_scores(odd))
+    assert pairing.check_clustered_runs(read_scores(runs_frame(2))) is None
     for kind, side in ((True, "positive"), (False, "negative")):
         frame = runs_frame(2)
         frame.loc[frame["y_true"] == kind, "cluster"] = 99
         with pytest.raises(InputError, match=f"but only one cluster has {side} cases, so their variance"):
-            check_clustered_runs(read_scores(frame))
+            pairing.check_clustered_runs(read_scores(frame))
 
 
-def test_a_complete_table_is_left_alone():
+def test_complete_tables_missing_cells_and_dropped_folds():
     table = read_scores(LONG)
-    assert complete_table(table) == complete_table(table, missing="drop") == (table, ())
+    assert pairing.complete_table(table) == pairing.complete_table(table, missing="drop") == (table, ())
     with pytest.raises(InputError, match=r"^`missing` must be one of raise, drop; but got 'ignore'$"):
-        complete_table(table, missing="ignore")
-
-
-def test_a_missing_cell_is_named():
+        pairing.complete_table(table, missing="ignore")
     message = (
         "every model must be scored in every fold, but these are missing: model 'B' in fold 2. Score them, "
         "or drop the folds for all models with missing='drop' (--missing drop)"
     )
-    with pytest.raises(InputError, match=exact(message)):
-        complete_table(without_cells(("B", 2)), missing="raise")
+    expect_error(exact(message), pairing.complete_table, without_cells(("B", 2)), missing="raise")
     message = message.removesuffix(" with missing='drop' (--missing drop)")
     with pytest.raises(InputError, match=exact(message)):  # of a function without the argument
-        complete_table(without_cells(("B", 2)))
+        pairing.complete_table(without_cells(("B", 2)))
     frame = pd.concat([LONG.assign(model=m) for m in "ABcdefghi"])
     for missing, ending in [
         ("cdefg", r"'g' in fold 2\. Score"),
         ("cdefghi", r"'g' in fold 2; and 2 more\. Sc"),
     ]:
-        with pytest.raises(InputError, match=ending):
-            complete_table(without_cells(*((m, 2) for m in missing), frame=frame))
-
-
-def test_a_fold_is_dropped_for_all_models():
+        expect_error(ending, pairing.complete_table, without_cells(*((m, 2) for m in missing), frame=frame))
     table = without_cells(("B", 2))
     note = "dropped 1 of 2 folds for all models, since these are missing: model 'B' in fold 2"
-    with pytest.warns(SkewanovaWarning, match=exact(note)):
-        complete, notes = complete_table(table, missing="drop")
-    assert notes == (note,)
-    assert (complete.models, complete.folds) == (("A", "B"), (1,))
+    complete, notes = expect_warning(exact(note), pairing.complete_table, table, missing="drop")
+    assert (notes, complete.models, complete.folds) == ((note,), ("A", "B"), (1,))
     assert complete.counts.tolist() == [[[2, 2]], [[2, 2]]]
-    assert complete.frame.index.tolist() == list(range(8))
-    assert table.folds == (1, 2)
+    assert (complete.frame.index.tolist(), table.folds) == (list(range(8)), (1, 2))
     with pytest.raises(InputError, match=r"missing: model 'A' in fold 1; model 'B' in fold 2\. Score them$"):
-        complete_table(without_cells(("A", 1), ("B", 2)), missing="drop")
+        pairing.complete_table(without_cells(("A", 1), ("B", 2)), missing="drop")
     with pytest.raises(InputError, match=r"model 'B' in fold 2\. Score them$"):  # no fold would be left
-        complete_table(without_cells(("A", 1), ("B", 2)), missing="raise")
+        pairing.complete_table(without_cells(("A", 1), ("B", 2)), missing="raise")
 
 
-def test_cases_must_be_the_same_for_all_models():
-    assert check_paired(read_scores(CASES)) == ()
+def test_cases_or_their_counts_must_be_the_same_for_all_models():
+    assert pairing.check_paired(read_scores(CASES)) == ()
     frame = CASES.copy()
     frame.loc[15, "case"] = 99
     message = (
@@ -147,27 +117,21 @@ def test_cases_must_be_the_same_for_all_models():
         "rows[rows.groupby(['fold', 'case'])['model'].transform('nunique') == 2], "
         "where rows is the table (of one data set) with its columns so named"
     )
-    with pytest.raises(InputError, match=exact(message)):
-        check_paired(read_scores(frame))
+    expect_error(exact(message), pairing.check_paired, read_scores(frame))
     rows = frame[frame.groupby(["fold", "case"])["model"].transform("nunique") == 2]
-    assert check_paired(read_scores(rows)) == ()
+    assert pairing.check_paired(read_scores(rows)) == ()
     message = r"leave them out, as in pandas by rows\[rows\.groupby\('case'\)\['model'\]\.transform\("
     with pytest.raises(InputError, match=message):  # a table of one test set may have no column fold
-        check_paired(read_scores(frame[frame["fold"] == 2]))
-    assert check_paired(without_cells(("B", 2), frame=CASES)) == ()
-
-
-def test_without_cases_unequal_counts_are_told():
-    assert check_paired(read_scores(LONG)) == ()
+        pairing.check_paired(read_scores(frame[frame["fold"] == 2]))
+    assert pairing.check_paired(without_cells(("B", 2), frame=CASES)) == ()
+    assert pairing.check_paired(read_scores(LONG)) == ()
     note = (
         "models have different numbers of cases in 1 folds (the first: fold 2), so they were not scored "
         "on the same cases, which the tests assume"
     )
     with pytest.warns(SkewanovaWarning, match=exact(note)):
-        assert check_paired(read_scores(LONG.drop(index=12))) == (note,)
+        assert pairing.check_paired(read_scores(LONG.drop(index=12))) == (note,)
 
-
-# --- description ------------------------------------------------------------------------------------------
 
 FEW = (
     "warning: the smallest fold has {} positives: means and intervals are about areas in folds of that size, "
@@ -177,51 +141,53 @@ NAMED = "cases: named, and the same for all models of a fold"
 WEIGHED = runs_frame(1).assign(weight=np.tile([1, 2, 0.5, 0.5], 9))
 
 
-@each(
-    ("frame", "lines"),
-    [
-        (CASES, ["16 rows: 2 models x 2 folds", "models: A, B",
-                 "positives per fold: 2; negatives per fold: 2", "prior in the table: 0.5", NAMED,
-                 FEW.format(2), "The table can be compared."]),
-        (CASES.assign(cluster=CASES["case"]), [
-            "16 rows: 2 models x 2 folds", "models: A, B", "positives per fold: 2; negatives per fold: 2",
-            "prior in the table: 0.5", NAMED, "clusters: 8, each whole within a fold",
-            "effective numbers in the smallest fold: 2 positives, 2 negatives (of equal clusters)",
-            FEW.format(2), "The table can be compared."]),
-        (WEIGHED, ["36 rows: 3 models x 1 fold", "models: C, A, B",
-                   "positives per fold: 6; negatives per fold: 6", "prior in the table: 0.5", NAMED,
-                   "clusters: 6, each whole within a fold",
-                   "weights: 0.5 to 2, with which the prior is 0.75",
-                   "effective numbers in the smallest fold: 3 positives, 3 negatives (of equal "
-                   "clusters)",
-                   "one fold: models are compared by the variation of their areas over cases",
-                   "The table can be compared."]),
-        (WEIGHED.drop(columns="cluster"), [
-            "36 rows: 3 models x 1 fold", "models: C, A, B", "positives per fold: 6; negatives per fold: 6",
-            "prior in the table: 0.5", NAMED, "weights: 0.5 to 2, with which the prior is 0.75",
-            "effective numbers in the smallest fold: 5.4 positives, 6 negatives (of equal cases)",
-            "one fold: models are compared by the variation of their areas over cases",
-            "The table can be compared."]),
-        (halved_frame(), ["378 rows: 3 models x 6 folds", "models: A, B, C",
-                          "positives per fold: 7; negatives per fold: 14", "prior in the table: 0.3333",
-                          NAMED,
-                          "halvings: 4, of 60 cases", FEW.format(7), "The table can be compared."]),
-    ],
-)  # fmt: skip
+@each(("frame", "lines"), [
+    (CASES, ["16 rows: 2 models x 2 folds", "models: A, B",
+             "positives per fold: 2; negatives per fold: 2", "prior in the table: 0.5", NAMED,
+             FEW.format(2), "The table can be compared."]),
+    (CASES.assign(cluster=CASES["case"]), [
+        "16 rows: 2 models x 2 folds", "models: A, B", "positives per fold: 2; negatives per fold: 2",
+        "prior in the table: 0.5", NAMED, "clusters: 8, each whole within a fold",
+        "effective numbers in the smallest fold: 2 positives, 2 negatives (of equal clusters)",
+        FEW.format(2), "The table can be compared."]),
+    (WEIGHED, ["36 rows: 3 models x 1 fold", "models: C, A, B",
+               "positives per fold: 6; negatives per fold: 6", "prior in the table: 0.5", NAMED,
+               "clusters: 6, each whole within a fold",
+               "weights: 0.5 to 2, with which the prior is 0.75",
+               "effective numbers in the smallest fold: 3 positives, 3 negatives (of equal "
+               "clusters)",
+               "one fold: models are compared by the variation of their areas over cases",
+               "The table can be compared."]),
+    (WEIGHED.drop(columns="cluster"), [
+        "36 rows: 3 models x 1 fold", "models: C, A, B", "positives per fold: 6; negatives per fold: 6",
+        "prior in the table: 0.5", NAMED, "weights: 0.5 to 2, with which the prior is 0.75",
+        "effective numbers in the smallest fold: 5.4 positives, 6 negatives (of equal cases)",
+        "one fold: models are compared by the variation of their areas over cases",
+        "The table can be compared."]),
+    (halved_frame(), ["378 rows: 3 models x 6 folds", "models: A, B, C",
+                      "positives per fold: 7; negatives per fold: 14", "prior in the table: 0.3333",
+                      NAMED,
+                      "halvings: 4, of 60 cases", FEW.format(7), "The table can be compared."]),
+])  # fmt: skip
 def test_descriptions(frame, lines):
-    result = describe_table(read_scores(frame))
+    result = pairing.describe_table(read_scores(frame))
     assert [line for line in result if "worse than chance" not in line] == lines
 
 
-def test_description_of_unequal_folds_and_strange_names():
+def test_description_of_unequal_folds_and_of_sound_scores():
     frame = LONG.drop(index=[0, 15]).replace({"model": {"B": "\x1b[31m\nB"}})
-    with pytest.warns(SkewanovaWarning, match="different numbers of cases in 2 folds"):
-        lines = describe_table(read_scores(frame))
+    lines = expect_warning(
+        "different numbers of cases in 2 folds", pairing.describe_table, read_scores(frame)
+    )
     assert lines[1:5] == [
         r"models: A, \x1b[31m B", "positives per fold: 1 to 2; negatives per fold: 1 to 2",
         "prior in the table: 0.5", "cases: not named",
     ]  # fmt: skip
     assert lines[5].startswith("warning: models have different numbers of cases in 2 folds")
+    checks = check(make_frame())
+    assert [name for name, finding in checks.items() if finding.advice] == []
+    assert checks["share_of_cases"].statistic == pytest.approx(1 / 3)
+    assert checks["share_at_best_score"].statistic == pytest.approx(1 / 200)
 
 
 @pytest.mark.filterwarnings("ignore:at prior 0.5 the smallest fold")
@@ -234,13 +200,8 @@ def test_description_of_unequal_folds_and_strange_names():
 ])  # fmt: skip
 def test_tables_that_cannot_be_compared_are_not_described(frame, message):
     table = read_scores(frame)
-    with pytest.raises(InputError, match=f"^{message}"):
-        describe_table(table)
-    with pytest.raises(InputError, match=r".{20}"):
-        compare(table, at_priors=(0.5,), deployment_prior=0.5)
-
-
-# --- sanity of the scores ---------------------------------------------------------------------------------
+    expect_error(f"^{message}", pairing.describe_table, table)
+    expect_error(r".{20}", compare, table, at_priors=(0.5,), deployment_prior=0.5)
 
 
 def make_frame(n_folds=3, n=200, *, score=None, case=None, share=0.4, seed=0):
@@ -263,28 +224,21 @@ def make_frame(n_folds=3, n=200, *, score=None, case=None, share=0.4, seed=0):
 
 def check(frame):
     table = read_scores(frame)
-    auc = auc_frame(table)
-    return {finding.check: finding for finding in (*check_rankings(auc), *check_score_values(table, auc))}
+    auc = pairing.auc_frame(table)
+    return {
+        finding.check: finding
+        for finding in (*pairing.check_rankings(auc), *pairing.check_score_values(table, auc))
+    }
 
 
-def test_sound_scores_have_no_advice():
-    checks = check(make_frame())
-    assert [name for name, finding in checks.items() if finding.advice] == []
-    assert checks["share_of_cases"].statistic == pytest.approx(1 / 3)
-    assert checks["share_at_best_score"].statistic == pytest.approx(1 / 200)
-
-
-@each(
-    ("frame", "statistic", "few"),
-    [
-        (make_frame(), 80, False),
-        (make_frame(share=0.05), 10, True),
-        (make_frame(share=0.15), 30, False),
-        (make_frame(1, share=0.05), 10, False),  # of one fold nothing is averaged
-        (make_frame().query("model == 'A' or fold < 2"), 80, False),  # a model without a fold
-        (make_frame().assign(cluster=lambda rows: rows["case"] // 20), 4, True),
-    ],
-)
+@each(("frame", "statistic", "few"), [
+    (make_frame(), 80, False),
+    (make_frame(share=0.05), 10, True),
+    (make_frame(share=0.15), 30, False),
+    (make_frame(1, share=0.05), 10, False),  # of one fold nothing is averaged
+    (make_frame().query("model == 'A' or fold < 2"), 80, False),  # a model without a fold
+    (make_frame().assign(cluster=lambda rows: rows["case"] // 20), 4, True),
+])  # fmt: skip
 def test_few_positives_in_the_smallest_fold(frame, statistic, few):
     finding = check(frame)["positives_a_fold"]
     assert finding.statistic == pytest.approx(statistic)
@@ -302,7 +256,7 @@ def test_resamples_of_one_test_set_look_like_resamples(n_cases, looks):
     assert "share_of_cases" in check(frame[frame["fold"] < 2])
 
 
-def test_different_scores_are_those_of_a_fold_counted_up_to_a_hundred():
+def test_different_scores_are_counted_and_advice_is_that_of_the_checks():
     """In any order of rows; two values in each fold are decisions, whatever they are in others."""
     frame = make_frame(1, 3000)
     for rows in (frame, frame.sort_values("y_score"), frame.sample(frac=1, random_state=0)):
@@ -315,19 +269,16 @@ def test_different_scores_are_those_of_a_fold_counted_up_to_a_hundred():
     finding = check(frame)["different_scores"]
     assert finding.statistic == 2
     assert "'B' (2 distinct scores)" in finding.advice
-
-
-def test_the_advice_of_a_description_is_that_of_the_checks():
     for score, text in [
         (lambda noise: (noise > 0).astype(int), r"hard predictions instead of scores: 'B' \(2 distinct"),
         (lambda noise: -noise, r"worse than chance: 'B' \(AUC 0.2"),
         (lambda noise: np.minimum(noise, 1.0), r"\d\d% of the cases tie at the best score of model 'B' in"),
     ]:
-        lines = describe_table(read_scores(make_frame(score=score)))
+        lines = pairing.describe_table(read_scores(make_frame(score=score)))
         assert any(re.match(f"warning: {text}", line) for line in lines)
 
 
-def test_whole_scores_that_rank_are_no_names():
+def test_whole_scores_that_rank_are_no_names_and_collapses_have_one():
     ranks = make_frame().assign(y_score=lambda rows: rows.groupby(["model", "fold"])["y_score"].rank())
     one_set = make_frame(1, score=lambda noise: noise.argsort().argsort())
     assert "identifiers" not in {**check(ranks), **check(one_set), **check(make_frame(2, 8, score=np.round))}
@@ -336,6 +287,14 @@ def test_whole_scores_that_rank_are_no_names():
     finding = check(frame)["identifiers"]
     assert finding.statistic == 1
     assert "the scores of 'B' are whole numbers that all differ: if they name the cases" in finding.advice
+    values = {"A": [0.8, 0.8, 0.5, 0.8, 0.8, 0.51], "B": [0.9] * 6, "C": [0.8, 0.8, 0.8, 0.8, 0.52, 0.8]}
+    finding = pairing.check_rankings(pd.DataFrame(values, index=pd.Index(range(1, 7))))[1]
+    assert finding.statistic == 3
+    assert "model 'A' ranks near chance in 2 of 6 folds (the first: fold 3, AUC 0.500)" in finding.advice
+    texts = [f"m{i}" for i in range(pairing.MAX_EXAMPLES + 2)]
+    listed = pairing._list_model_details(texts, ["x"] * len(texts))
+    assert listed.startswith("'m0' (x), 'm1' (x), ")
+    assert listed.endswith("(x), 2 more")
 
 
 @each(("n", "named"), [(19, False), (20, True)])
@@ -346,41 +305,30 @@ def test_twenty_whole_numbers_that_all_differ_may_be_names(n, named):
     frame["model"] = pd.Categorical(frame["model"], categories=[*"ABCD"])
     table = read_scores(frame)
     chance = pd.DataFrame(0.5, index=[0], columns=list(table.models))
-    findings = {finding.check: finding for finding in check_score_values(table, chance)}
+    findings = {finding.check: finding for finding in pairing.check_score_values(table, chance)}
     assert ("identifiers" in findings) == named
     if named:
         assert findings["identifiers"].statistic == 3
         first = table.frame["model"].iloc[0]
         assert findings["identifiers"].advice.startswith(f"the scores of {first!r} are")
-    assert "identifiers" not in {finding.check for finding in check_score_values(table, chance + 0.125)}
+    assert "identifiers" not in {
+        finding.check for finding in pairing.check_score_values(table, chance + 0.125)
+    }
 
 
-# --- single rules, at their limits --------------------------------------------------------------------------
-
-
-@each(
-    ("models", "lost"),
-    [
-        (([0.75, 0.75, 0.5, 0.75], [0.75] * 4), {(3, "A")}),
-        (([0.75, 0.75, 0.5625, 0.75], [0.75] * 4), set()),  # a quarter of the usual gain is left
-        (([0.75, 0.75, 0.25, 0.75], [0.75] * 4), {(3, "A")}),
-        (([0.55, 0.55, 0.5, 0.55], [0.75] * 4), set()),  # there was not much to lose
-        (([0.75, 0.75, 0.5, 0.75], [0.75, 0.75, 0.5, 0.5], [0.75] * 4), {(4, "B")}),  # a hard fold
-    ],
-)
+@each(("models", "lost"), [
+    (([0.75, 0.75, 0.5, 0.75], [0.75] * 4), {(3, "A")}),
+    (([0.75, 0.75, 0.5625, 0.75], [0.75] * 4), set()),  # a quarter of the usual gain is left
+    (([0.75, 0.75, 0.25, 0.75], [0.75] * 4), {(3, "A")}),
+    (([0.55, 0.55, 0.5, 0.55], [0.75] * 4), set()),  # there was not much to lose
+    (([0.75, 0.75, 0.5, 0.75], [0.75, 0.75, 0.5, 0.5], [0.75] * 4), {(4, "B")}),  # a hard fold
+])  # fmt: skip
 def test_a_model_collapses_where_it_loses_most_of_its_gain_and_the_others_do_not(models, lost):
     auc = pd.DataFrame(dict(zip("ABC", models, strict=False)), index=pd.Index(range(1, 5)))
-    assert {(auc.index[i], auc.columns[k]) for i, k in np.argwhere(find_collapsed(auc))} == lost
-    finding = check_rankings(auc)[1]
+    assert {(auc.index[i], auc.columns[k]) for i, k in np.argwhere(pairing.find_collapsed(auc))} == lost
+    finding = pairing.check_rankings(auc)[1]
     assert finding[:2] == ("collapsed_folds", len(lost))
     assert bool(finding.advice) is bool(lost)
-
-
-def test_the_first_collapse_is_named():
-    values = {"A": [0.8, 0.8, 0.5, 0.8, 0.8, 0.51], "B": [0.9] * 6, "C": [0.8, 0.8, 0.8, 0.8, 0.52, 0.8]}
-    finding = check_rankings(pd.DataFrame(values, index=pd.Index(range(1, 7))))[1]
-    assert finding.statistic == 3
-    assert "model 'A' ranks near chance in 2 of 6 folds (the first: fold 3, AUC 0.500)" in finding.advice
 
 
 def ties(model, n_cases=200, n_best=1, n_distinct=100):
@@ -393,8 +341,7 @@ def ties(model, n_cases=200, n_best=1, n_distinct=100):
 )
 def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, text):
     finding = pairing._check_top_ties([ties("A"), ties("B", n_cases, n_best)])
-    assert finding.statistic == n_best / n_cases
-    assert bool(finding.advice) == bool(text)
+    assert (finding.statistic, bool(finding.advice)) == (n_best / n_cases, bool(text))
     assert finding.advice.startswith(text)
 
 
@@ -404,8 +351,7 @@ def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, t
 )  # fmt: skip
 def test_two_values_of_more_cases_are_decisions(n_distinct, n_cases, text):
     finding = pairing._check_decisions([ties("A"), ties("B", n_cases, n_distinct=n_distinct)])
-    assert finding.statistic == n_distinct
-    assert bool(finding.advice) == bool(text)
+    assert (finding.statistic, bool(finding.advice)) == (n_distinct, bool(text))
     assert text in finding.advice
 
 
@@ -420,17 +366,10 @@ def test_models_that_rank_perfectly_or_worse_than_chance_are_named():
     ] * 11
     assert "perfect_auc" not in check(one_pair)
     inverted = frame.assign(y_score=-frame["y_score"])
-    means = auc_frame(read_scores(inverted)).mean()
+    means = pairing.auc_frame(read_scores(inverted)).mean()
     assert means.max() < 0.5
     advice = check(inverted)["smallest_auc"].advice
     assert advice.startswith(
         "worse than chance: " + ", ".join(f"{m!r} (AUC {v:.3f})" for m, v in means.items())
     )
     assert "negate them or, of two classes, name the other (pos_label of" in advice  # of several: no option
-
-
-def test_many_models_are_named_up_to_a_number():
-    texts = [f"m{i}" for i in range(pairing.MAX_EXAMPLES + 2)]
-    listed = pairing._list_model_details(texts, ["x"] * len(texts))
-    assert listed.startswith("'m0' (x), 'm1' (x), ")
-    assert listed.endswith("(x), 2 more")

@@ -7,14 +7,16 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from messages import exact
+from messages import exact, expect_error, expect_warning
 
 from skewanova import (
+    ScoreTable,
+    load_satellite_scores,
     read_datasets,
     read_scores,
     scores_from_wide,
 )
-from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova.base.checks import InputError, InputTypeError
 from skewanova.scores import read_multiclass, read_unlabelled
 from skewanova.scores.reading import read_parts
 
@@ -25,18 +27,27 @@ WIDE = pd.DataFrame(
 )
 
 
-def test_without_a_column_of_folds_all_rows_are_one_test_set():
+def test_tables_without_folds_or_with_columns_of_other_names(tmp_path):
     plain = LONG.drop(columns="fold")
-    with pytest.warns(SkewanovaWarning, match="^there is no column fold, so all rows are taken as"):
-        table = read_scores(plain)
+    table = expect_warning("^there is no column fold, so all rows are taken as", read_scores, plain)
     assert table.frame.equals(read_scores(plain.assign(fold=1)).frame)
-    with pytest.warns(SkewanovaWarning, match="no column fold"):
-        (named,) = read_datasets(plain.assign(dataset="x")).values()
+    (named,) = expect_warning("no column fold", read_datasets, plain.assign(dataset="x")).values()
     assert named.frame.equals(table.frame)
-    with pytest.raises(InputError, match="split"):
-        read_scores(plain, columns={"fold": "split"})
+    expect_error("split", read_scores, plain, columns={"fold": "split"})
     with pytest.raises(InputError, match=r"^a table with halvings needs the column fold"):
         read_scores(plain.assign(part="holdout", halving=1))
+    names = {"model": "classifier", "fold": "split", "y_true": "label", "y_score": "p", "case": "id"}
+    frame = with_cases(LONG).rename(columns=names)
+    for source in every_source(tmp_path, frame.assign(model="x", y_score="y")):
+        assert read_scores(source, columns=names).frame.equals(read_scores(with_cases(LONG)).frame)
+    swapped = LONG.rename(columns={"model": "fold", "fold": "model"})
+    table = read_scores(swapped, columns={"model": "fold", "fold": "model"})
+    assert (table.models, table.folds) == (("A", "B"), (1, 2))
+    wide = pd.DataFrame([[0, 0.1], [1, 0.2]], columns=pd.Index(["y_true", "a\ud800"], dtype=object))
+    expect_error(r"^the table must hold text .* has 'a\\ud800'; rename it$", scores_from_wide, wide)
+    expect_error(r"^`dataset` must hold text .* has '\\ud800'; rename it$", read_datasets, {"\ud800": LONG})
+    with pytest.raises(TypeError, match=r"^`models` must be a list of names, but got 'ab'$"):
+        scores_from_wide(wide, models="ab")
 
 
 def with_cases(frame):
@@ -48,9 +59,6 @@ def csv_file(folder, frame, name="scores.csv"):
     return folder / name
 
 
-# --- long tables ------------------------------------------------------------------------------------------
-
-
 def every_source(folder, frame):
     frame.to_parquet(folder / "s.parquet", index=False)
     return [
@@ -59,35 +67,11 @@ def every_source(folder, frame):
     ]  # fmt: skip
 
 
-def test_columns_of_other_names(tmp_path):
-    names = {"model": "classifier", "fold": "split", "y_true": "label", "y_score": "p", "case": "id"}
-    frame = with_cases(LONG).rename(columns=names)
-    for source in every_source(tmp_path, frame.assign(model="x", y_score="y")):
-        assert read_scores(source, columns=names).frame.equals(read_scores(with_cases(LONG)).frame)
-
-
-def test_columns_may_swap_names():
-    swapped = LONG.rename(columns={"model": "fold", "fold": "model"})
-    table = read_scores(swapped, columns={"model": "fold", "fold": "model"})
-    assert (table.models, table.folds) == (("A", "B"), (1, 2))
-
-
 @pytest.mark.parametrize("column", ["model", "fold", "case"])
 def test_half_a_character_is_named(column):
     frame = with_cases(LONG).astype({column: object})
     frame[column] = pd.Series([f"{value}\ud800" for value in frame[column]], dtype=object)
-    with pytest.raises(InputError, match=rf"^`{column}` must hold text .* has '\w+\\ud800'; rename it$"):
-        read_scores(frame)
-
-
-def test_names_of_columns_and_data_sets_are_text():
-    wide = pd.DataFrame([[0, 0.1], [1, 0.2]], columns=pd.Index(["y_true", "a\ud800"], dtype=object))
-    with pytest.raises(InputError, match=r"^the table must hold text .* has 'a\\ud800'; rename it$"):
-        scores_from_wide(wide)
-    with pytest.raises(InputError, match=r"^`dataset` must hold text .* has '\\ud800'; rename it$"):
-        read_datasets({"\ud800": LONG})
-    with pytest.raises(TypeError, match=r"^`models` must be a list of names, but got 'ab'$"):
-        scores_from_wide(wide, models="ab")
+    expect_error(rf"^`{column}` must hold text .* has '\w+\\ud800'; rename it$", read_scores, frame)
 
 
 @pytest.mark.parametrize(("read", "missing", "hint"), [
@@ -102,34 +86,26 @@ def test_names_of_columns_and_data_sets_are_text():
 def test_a_missing_column_can_be_named_as_the_message_says(read, missing, hint):
     frame = LONG.assign(dataset="x", a=0.1, b=0.2).drop(columns=missing, errors="ignore")
     columns = {"columns": {"fold": missing}} if missing == "fold_" else {}
-    with pytest.raises(InputError, match=rf"must have the column '{missing}'.*; .*{re.escape(hint)}"):
-        read(frame, **columns)
+    expect_error(rf"must have the column '{missing}'.*; .*{re.escape(hint)}", read, frame, **columns)
 
 
-def test_all_missing_columns_are_named_at_once():
+def test_missing_columns_are_named_at_once_with_remedies():
     frame = LONG.rename(columns={"y_true": "label", "y_score": "probability"})
     remedy = (
         "columns={'y_true': NAME, 'y_score': NAME}), or --label-column NAME --score-column NAME; read one"
     )
-    with pytest.raises(InputError, match=re.escape(remedy)):
-        read_scores(frame)
-
-
-def test_the_remedies_for_data_sets_and_classes_name_their_own_functions():
+    expect_error(re.escape(remedy), read_scores, frame)
     text = LONG.assign(dataset="x", y_true=LONG["y_true"].map({0: "no", 1: "yes"}))
     for source in (text, {"x": text.drop(columns="dataset")}):
-        with pytest.raises(InputError, match=r"skewanova\.read_datasets\(table, pos_label='yes'\)"):
-            read_datasets(source)
+        expect_error(r"skewanova\.read_datasets\(table, pos_label='yes'\)", read_datasets, source)
         assert read_datasets(source, pos_label="yes")["x"].models == ("A", "B")
     remedy = r"skewanova\.read_datasets\(table, columns=\{'fold': NAME\}\), or --fold-column NAME$"
     cases = LONG.rename(columns={"fold": "f"}).assign(dataset="x", a=0.1, b=LONG["y_score"])
-    with pytest.warns(SkewanovaWarning, match=remedy):
-        read_datasets(cases)
+    expect_warning(remedy, read_datasets, cases)
     assert read_datasets(cases, columns={"fold": "f"})["x"].folds == read_scores(LONG).folds
     labels = cases.assign(y_true=cases["y_true"].map({0: "a", 1: "b"})).drop(columns="dataset")
     remedy = r"skewanova\.scores\.read_multiclass\(table, classes, columns=\{'fold': NAME\}\), or --fold"
-    with pytest.warns(SkewanovaWarning, match=remedy):
-        read_multiclass(labels, ["a", "b"])
+    expect_warning(remedy, read_multiclass, labels, ["a", "b"])
     assert read_multiclass(labels, ["a", "b"], columns={"fold": "f"}).classes == ("a", "b")
 
 
@@ -139,9 +115,7 @@ def test_columns_that_cannot_be():
         match=exact("the column 'y_score' is used twice (for y_true and y_score); use each column once"),
     ):
         read_scores(LONG, columns={"y_true": "y_score"})
-    with pytest.raises(
-        InputError, match=exact("the column 'fold' is used twice (for fold and case); use each column once")
-    ):
+    with expect_error(exact("the column 'fold' is used twice (for fold and case); use each column once")):
         read_scores(LONG, columns={"case": "fold"})
     with pytest.raises(
         InputError,
@@ -167,8 +141,7 @@ def test_several_data_sets_are_refused(tmp_path, names):
     LONG.assign(dataset=names).to_parquet(path)
     assert read_scores(path).counts.tolist() == read_scores(LONG).counts.tolist()
     LONG.assign(dataset=["x", "y"] * (len(LONG) // 2)).to_parquet(path)
-    with pytest.raises(InputError, match="the table holds 2 data sets"):
-        read_scores(path)
+    expect_error("the table holds 2 data sets", read_scores, path)
 
 
 @pytest.mark.parametrize("positive", ["ill", "well"])
@@ -177,8 +150,7 @@ def test_the_positive_label(tmp_path, positive):
     for source in every_source(tmp_path, frame):
         labels = read_scores(source, pos_label=positive).frame["y_true"]
         assert labels.tolist() == (frame["y_true"] == positive).tolist()
-    with pytest.raises(InputError, match=r"has the labels 'ill', 'well': name the positive class"):
-        read_scores(frame)
+    expect_error(r"has the labels 'ill', 'well': name the positive class", read_scores, frame)
 
 
 BROKEN = {
@@ -204,11 +176,7 @@ def test_the_same_error_whatever_the_source(tmp_path, what):
     for source in every_source(tmp_path, frame):
         is_text = ".csv" in str(source)
         place = "line 7" if is_text else "row 5"
-        with pytest.raises(InputError, match=f"^{re.escape(message.format(place))}"):
-            read_scores(source)
-
-
-# --- wide tables ------------------------------------------------------------------------------------------
+        expect_error(f"^{re.escape(message.format(place))}", read_scores, source)
 
 
 @pytest.mark.slow
@@ -221,40 +189,41 @@ def test_a_wide_table_equals_its_long_form(tmp_path):
         assert scores_from_wide(source, models=("A", "B")).frame.equals(known)
 
 
-def test_wide_columns_chosen_and_named(tmp_path):
+def test_wide_columns_chosen_and_of_any_name(tmp_path):
     wide = WIDE.rename(columns={"fold": "split", "y_true": "label"}).assign(notes="text", id=np.arange(8))
     for source in every_source(tmp_path, wide):
         table = scores_from_wide(source, y_true="label", fold="split", case="id", models=["B", "A"])
         assert (table.models, table.folds, table.has_cases) == (("B", "A"), (1, 2), True)
     assert scores_from_wide(wide.drop(columns="notes"), y_true="label").models == ("split", "A", "B", "id")
-    with pytest.raises(
-        InputError, match=r"^`notes` must hold .* 'w\.csv' has 'text' at line 2; if it holds no scores, leave"
-    ):
+    with expect_error(r"^`notes` must hold .* 'w\.csv' has 'text' at line 2; if it holds no scores, leave"):
         scores_from_wide(csv_file(tmp_path, wide, "w.csv"), y_true="label")
     with pytest.raises(
         InputTypeError, match=r"^`notes` must hold real numbers, but has dtype (str|object); the first"
     ):
         scores_from_wide(wide, y_true="label")
-
-
-def test_the_fold_of_a_wide_table_is_no_model_unless_it_is_named_one():
-    assert scores_from_wide(WIDE).models == ("A", "B")
-    assert scores_from_wide(WIDE).folds == (1, 2)
+    assert (scores_from_wide(WIDE).models, scores_from_wide(WIDE).folds) == (("A", "B"), (1, 2))
     table = scores_from_wide(WIDE, models=["fold", "A"])
     assert (table.models, table.folds) == (("fold", "A"), (1,))
-
-
-def test_wide_models_of_any_name(tmp_path):
     names = ("NA", "nan", "007", "1", "True", "<script>", "a_b%$", "../x", "C(x)", "model", "y_score")
     wide = WIDE[["y_true", "fold"]].assign(**dict.fromkeys(names, WIDE["A"]))
     for source in every_source(tmp_path, wide):
         assert scores_from_wide(source).models == names
 
 
-def test_wide_columns_that_are_no_text():
+def test_wide_columns_that_are_no_text_or_no_models():
     wide = pd.DataFrame({"y_true": [0, 1], 0: [0.1, 0.9], 1: [0.5, 0.2]})
     assert scores_from_wide(wide).models == ("0", "1")
     assert scores_from_wide(wide, models=[1]).frame["y_score"].tolist() == [0.5, 0.2]
+    with expect_error(r"^`models` must list the columns of scores, but got 'y_true', 'fold'$"):
+        scores_from_wide(WIDE[["y_true", "fold"]])
+    with expect_error(r"^`models` must list the columns of scores, but got an empty list$"):
+        scores_from_wide(WIDE, models=[])
+    with pytest.raises(InputError, match=exact("the column 'A' is used twice; use each column once")):
+        scores_from_wide(WIDE, models=["A", "A"])
+    with pytest.raises(InputError, match=exact("the column 'y_true' is used twice; use each column once")):
+        scores_from_wide(WIDE, models=["y_true"])
+    expect_error(r"^the table must have the column 'Z', but has", scores_from_wide, WIDE, models=["A", "Z"])
+    expect_error(r"^the table must have the column 'id', but has", scores_from_wide, WIDE, case="id")
 
 
 def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
@@ -265,33 +234,13 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
     for column, value, message in cases:
         frame = broken.copy()
         frame.loc[3, column] = value
-        with pytest.raises(InputError, match=exact(message)):
-            scores_from_wide(csv_file(tmp_path, frame))
+        expect_error(exact(message), scores_from_wide, csv_file(tmp_path, frame))
     repeated = WIDE.assign(case=[0, 1, 2, 2, 4, 5, 6, 7])
     with pytest.raises(
         InputError,
         match=r"^\(model, fold, case\) must be unique, but 1 rows repeat one: \('A', 1, 2\) at line 5;",
     ):
         scores_from_wide(csv_file(tmp_path, repeated))
-
-
-def test_wide_tables_without_models_or_with_one_twice():
-    with pytest.raises(
-        InputError, match=r"^`models` must list the columns of scores, but got 'y_true', 'fold'$"
-    ):
-        scores_from_wide(WIDE[["y_true", "fold"]])
-    with pytest.raises(
-        InputError, match=r"^`models` must list the columns of scores, but got an empty list$"
-    ):
-        scores_from_wide(WIDE, models=[])
-    with pytest.raises(InputError, match=exact("the column 'A' is used twice; use each column once")):
-        scores_from_wide(WIDE, models=["A", "A"])
-    with pytest.raises(InputError, match=exact("the column 'y_true' is used twice; use each column once")):
-        scores_from_wide(WIDE, models=["y_true"])
-    with pytest.raises(InputError, match=r"^the table must have the column 'Z', but has"):
-        scores_from_wide(WIDE, models=["A", "Z"])
-    with pytest.raises(InputError, match=r"^the table must have the column 'id', but has"):
-        scores_from_wide(WIDE, case="id")
 
 
 ROUNDED = {
@@ -307,8 +256,7 @@ def test_wide_whole_numbers_beside_floats_are_neither_rounded_nor_replaced(tmp_p
     wide = pd.DataFrame({"y_true": [0, 1, 0, 1], "A": a, "B": b})
     message = rf"^`{name}` must keep its order as floats.*but {value} at .*write the ranks$"
     for source in every_source(tmp_path, wide)[2:]:
-        with pytest.raises(InputError, match=message):
-            scores_from_wide(source)
+        expect_error(message, scores_from_wide, source)
 
 
 MIXED = {
@@ -330,7 +278,7 @@ def test_wide_columns_of_mixed_dtypes_keep_every_order(tmp_path, kind):
             assert ((score[:, None] == score) == (known[:, None] == known)).all()
 
 
-def test_data_sets_of_json_lines_have_a_positive_class_too(tmp_path):
+def test_data_sets_come_from_json_lines_columns_or_a_mapping(tmp_path):
     both = [{"label": "ham", "score": 0.3}, {"label": "spam", "score": 0.7}]
     cells = [(name, label) for name in ("x", "y") for label in ("ham", "spam")]
     rows = [{"dataset": d, "model": "A", "fold": 1, "y_true": label, "y_score": both} for d, label in cells]
@@ -338,9 +286,6 @@ def test_data_sets_of_json_lines_have_a_positive_class_too(tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)))
     tables = read_datasets(path, pos_label="spam")
     assert [table.frame["y_score"].tolist() for table in tables.values()] == [[0.7, 0.7]] * 2
-
-
-def test_data_sets_come_from_a_column_or_a_mapping():
     both = pd.concat([LONG.assign(dataset=name, y_score=LONG["y_score"] + name) for name in (7, 3)])
     known = {str(name): both[both["dataset"] == name].drop(columns="dataset") for name in (7, 3)}
     for tables in (read_datasets(both), read_datasets({int(name): known[name] for name in known})):
@@ -349,9 +294,7 @@ def test_data_sets_come_from_a_column_or_a_mapping():
             assert table.frame.equals(read_scores(known[name]).frame)
     for empty in (None, " "):
         names = both["dataset"].astype(object).where(both["dataset"] == 7, empty)
-        with pytest.raises(
-            InputError, match=r"^`dataset` must not be empty, but 16 rows are, the first at row"
-        ):
+        with expect_error(r"^`dataset` must not be empty, but 16 rows are, the first at row"):
             read_datasets(both.assign(dataset=names))
 
 
@@ -367,9 +310,21 @@ def test_a_part_and_the_rest_are_two_tables(tmp_path):
         (LONG, "add the column, or rename"),
         (frame.assign(halving=1), "leave `choose_on` out$"),
     ):
-        with pytest.raises(InputError, match=rf"^`choose_on` needs a column part, .* halving; {remedy}"):
-            read_parts(odd, "b")
-    with pytest.raises(InputError, match=r"^`choose_on` must be one of .*; but got 'z'"):
-        read_parts(frame, "z")
+        expect_error(rf"^`choose_on` needs a column part, .* halving; {remedy}", read_parts, odd, "b")
+    expect_error(r"^`choose_on` must be one of .*; but got 'z'", read_parts, frame, "z")
     with pytest.raises(InputError, match=r"^`choose_on` must leave rows of another part, but all"):
         read_parts(frame[frame["part"] == "b"], "b")
+
+
+def test_every_model_of_a_hold_out_of_the_satellite_data_saw_the_same_cases():
+    table = load_satellite_scores()
+    assert isinstance(table, ScoreTable)
+    assert (table.models, table.folds, table.has_cases) == (("A", "B", "C"), tuple(range(1, 21)), True)
+    assert np.isfinite(table.frame["y_score"]).all()
+    groups = table.frame.groupby(["model", "fold"], observed=True)
+    cases = {key: frozenset(rows["case"]) for key, rows in groups}
+    for fold in range(1, 21):
+        assert cases["A", fold] == cases["B", fold] == cases["C", fold]
+        assert len(cases["A", fold]) == 1287
+    assert len({cases["A", fold] for fold in range(1, 21)}) == 20
+    assert table.frame.groupby("case", observed=True)["y_true"].nunique().max() == 1

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 import sklearn
 from loops import each
+from messages import expect_error
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -67,9 +68,6 @@ def _column(score):
     return score if score.ndim == 1 else score[:, 1]
 
 
-# --- scores_from_estimators -------------------------------------------------------------------------------
-
-
 def test_scores_are_those_of_a_loop_by_hand():
     splits = list(HALVES.split(X, Y))
     frame = sa.scores_from_estimators({"linear": LINEAR, "bayes": BAYES}, X, Y, cv=HALVES).frame
@@ -80,8 +78,7 @@ def test_scores_are_those_of_a_loop_by_hand():
     ]:
         rows = frame[frame["model"] == model]
         np.testing.assert_array_equal(rows["y_score"], by_hand(estimator, splits, method))
-        assert rows["case"].tolist() == test.tolist()
-        assert rows["y_true"].tolist() == (Y[test] == 1).tolist()
+        assert (rows["case"].tolist(), rows["y_true"].tolist()) == (test.tolist(), (Y[test] == 1).tolist())
         assert rows["fold"].tolist() == np.repeat([1, 2, 3, 4], 100).tolist()
     assert not hasattr(LINEAR, "coef_")
 
@@ -101,10 +98,18 @@ def test_models_share_the_splits_and_their_design_is_seen(cv, kind):
     assert (design.kind, design.warnings) == (kind, ())
 
 
-def test_groups_reach_the_splitter():
+def test_groups_reach_the_splitter_and_weights_the_training():
     groups = np.arange(200) // 10
     frame = sa.scores_from_estimators({"A": BAYES}, X, Y, cv=GroupKFold(4), groups=groups).frame
     assert frame.groupby(frame["case"].astype(int) // 10)["fold"].nunique().eq(1).all()
+    weight = np.random.default_rng(0).integers(1, 9, 200)
+    options = {"cv": HALVES, "params": {"sample_weight": weight}}
+    frame = sa.scores_from_estimators({"A": LINEAR}, X, Y, **options).frame
+    expected = [
+        clone(LINEAR).fit(X[a], Y[a], sample_weight=weight[a]).decision_function(X[b])
+        for a, b in HALVES.split(X, Y)
+    ]
+    np.testing.assert_array_equal(frame["y_score"], np.concatenate(expected))
 
 
 @pytest.mark.parametrize(("cv", "told"), [
@@ -129,17 +134,20 @@ def test_every_kind_of_data(features, labels):
     pd.testing.assert_frame_equal(frame, expected)
 
 
-def test_sparse_features():
+def test_sparse_features_columns_by_name_and_routed_weights():
     expected = sa.scores_from_estimators({"A": LINEAR}, X, Y, cv=HALVES).frame["y_score"]
     frame = sa.scores_from_estimators({"A": LINEAR}, sparse.csr_matrix(X), Y, cv=HALVES).frame
     np.testing.assert_allclose(frame["y_score"], expected, atol=1e-3)
-
-
-def test_columns_reach_a_pipeline_by_name():
     frame = pd.DataFrame({"number": X[:, 0], "word": pd.Categorical(WORDS[::-1])})
     encode = make_column_transformer((OneHotEncoder(), ["word"]), remainder="passthrough")
     table = sa.scores_from_estimators({"A": make_pipeline(encode, LINEAR)}, frame, Y, cv=HALVES)
     assert len(table.frame) == 400
+    options = {"cv": HALVES, "params": {"sample_weight": np.random.default_rng(0).integers(1, 9, 200)}}
+    expected = sa.scores_from_estimators({"A": LINEAR}, X, Y, **options).frame
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline("passthrough", LogisticRegression().set_fit_request(sample_weight=True))
+        frame = sa.scores_from_estimators({"A": pipeline}, X, Y, **options).frame
+    pd.testing.assert_frame_equal(frame, expected)
 
 
 @pytest.mark.parametrize(("pos_label", "sign"), [("yes", 1), ("no", -1)])
@@ -153,26 +161,6 @@ def test_words_as_labels(pos_label, sign, method):
     assert frame["y_true"].tolist() == (WORDS[frame["case"].astype(int)] == pos_label).tolist()
 
 
-def test_weights_are_cut_to_the_training_cases():
-    weight = np.random.default_rng(0).integers(1, 9, 200)
-    options = {"cv": HALVES, "params": {"sample_weight": weight}}
-    frame = sa.scores_from_estimators({"A": LINEAR}, X, Y, **options).frame
-    expected = [
-        clone(LINEAR).fit(X[a], Y[a], sample_weight=weight[a]).decision_function(X[b])
-        for a, b in HALVES.split(X, Y)
-    ]
-    np.testing.assert_array_equal(frame["y_score"], np.concatenate(expected))
-
-
-def test_routing_takes_weights_through_a_pipeline():
-    options = {"cv": HALVES, "params": {"sample_weight": np.random.default_rng(0).integers(1, 9, 200)}}
-    expected = sa.scores_from_estimators({"A": LINEAR}, X, Y, **options).frame
-    with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline("passthrough", LogisticRegression().set_fit_request(sample_weight=True))
-        frame = sa.scores_from_estimators({"A": pipeline}, X, Y, **options).frame
-    pd.testing.assert_frame_equal(frame, expected)
-
-
 @FEW_NEGATIVES
 def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_changed():
     models = {"A": LogisticRegression(class_weight="balanced")}
@@ -184,9 +172,6 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
     assert abs(table.frame["y_score"].mean() - Y.mean()) < abs(plain["y_score"].mean() - Y.mean()) / 3
     both = [sa.evaluate(source, at_priors=(0.5, 0.01)).auprec for source in (plain, table)]
     pd.testing.assert_frame_equal(*both)
-
-
-# --- what goes wrong --------------------------------------------------------------------------------------
 
 
 @each(("estimator", "error", "message"), [
@@ -204,16 +189,24 @@ def test_a_model_that_fails_is_named(estimator, error, message):
         sa.scores_from_estimators({"A": BAYES, "B": estimator}, X, Y, cv=HALVES)
 
 
-def test_a_model_that_fails_in_another_process_is_named():
+def test_failures_scores_and_responses_that_are_missing_are_named():
     with pytest.raises(RuntimeError, match=r"^model 'B' failed in fold \d: InvalidParameterError: "):
         sa.scores_from_estimators({"A": BAYES, "B": LogisticRegression(C=-1)}, X, Y, cv=HALVES, n_jobs=2)
-
-
-def test_scores_that_are_not_numbers_are_told_by_row_of_the_data():
     first = next(HALVES.split(X, Y))[1][0]
     message = rf"has 400, the first at row {first} of X \(model 'B', fold 1\)$"
-    with pytest.raises(ValueError, match=message):
-        sa.scores_from_estimators({"B": Broken("nan")}, X, Y, cv=HALVES)
+    expect_error(message, sa.scores_from_estimators, {"B": Broken("nan")}, X, Y, cv=HALVES, error=ValueError)
+    message = (
+        "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with; use "
+        "another model, or leave response_method='auto' and `class_prior` out"
+    )
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
+    message = "has no predict_proba to score cases with; use another model$"  # which "auto" cannot use either
+    with pytest.raises(TypeError, match=message):
+        sa.scores_from_estimators({"A": Unscored()}, X, Y, response_method="predict_proba")
+    groups = np.arange(200) // 4
+    with pytest.raises(sa.InputError, match=r"or leave out `groups` if its cases are no more alike"):
+        sa.scores_from_estimators({"A": BAYES}, X, Y, groups=groups, cv=list(KFold(7).split(X)))
 
 
 class Unscored(ClassifierMixin, BaseEstimator):
@@ -224,24 +217,6 @@ class Unscored(ClassifierMixin, BaseEstimator):
         return self
 
 
-def test_a_response_that_is_not_there():
-    message = (
-        "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with; use "
-        "another model, or leave response_method='auto' and `class_prior` out"
-    )
-    with pytest.raises(TypeError, match=f"^{message}$"):
-        sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
-    message = "has no predict_proba to score cases with; use another model$"  # which "auto" cannot use either
-    with pytest.raises(TypeError, match=message):
-        sa.scores_from_estimators({"A": Unscored()}, X, Y, response_method="predict_proba")
-
-
-def test_groups_that_a_fold_splits_are_called_groups():
-    groups = np.arange(200) // 4
-    with pytest.raises(sa.InputError, match=r"or leave out `groups` if its cases are no more alike"):
-        sa.scores_from_estimators({"A": BAYES}, X, Y, groups=groups, cv=list(KFold(7).split(X)))
-
-
 @each("scored", [sa.scores_from_estimators, sa.compare_estimators])
 def test_training_sets_of_one_class(scored):
     """Found by a review: only some learners said so themselves, in words of their own."""
@@ -249,10 +224,8 @@ def test_training_sets_of_one_class(scored):
     message = r"^every split needs both classes, but fold 1 has no (pos|neg)itive case to (train on|test)"
     for learner in (BAYES, LogisticRegression()):
         models = {"A": learner, "B": learner}
-        with pytest.raises(sa.InputError, match=message):
-            scored(models, X, Y, cv=[(order[:50], order[50:])])
-        with pytest.raises(sa.InputError, match=message):
-            scored(models, X[order], Y[order], cv=KFold(2))
+        expect_error(message, scored, models, X, Y, cv=[(order[:50], order[50:])])
+        expect_error(message, scored, models, X[order], Y[order], cv=KFold(2))
 
 
 @each(("labels", "cv", "message"), [
@@ -265,8 +238,7 @@ def test_training_sets_of_one_class(scored):
 ])  # fmt: skip
 @each("scored", [sa.scores_from_estimators, sa.compare_estimators])
 def test_four_cases(scored, labels, cv, message):
-    with pytest.raises(sa.InputError, match=f"^{message}"):
-        scored({"A": LogisticRegression(), "B": BAYES}, X[:4], labels, cv=cv)
+    expect_error(f"^{message}", scored, {"A": LogisticRegression(), "B": BAYES}, X[:4], labels, cv=cv)
 
 
 @each("test", [[200], [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
@@ -276,23 +248,21 @@ def test_cases_of_a_split_that_are_none(test):
         sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(range(100), range(100, 200)), (range(100), test)])
 
 
-def test_splits_may_be_masks():
+def test_splits_may_be_masks_and_folds_need_both_classes():
     first = np.arange(200) < 100
     masked = sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(first, ~first)])
     placed = sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(range(100), range(100, 200))])
     pd.testing.assert_frame_equal(masked.to_frame(), placed.to_frame())
-
-
-def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
-    """Found by fuzzing: what a learner says of its training cases came first."""
+    # Found by fuzzing: what a learner says of its training cases came first.
     models = {"A": LogisticRegression(C=-1), "B": BAYES}
     positive = np.arange(200) < 1
     message = (
         r"^`cv`=3 needs at least 3 positive cases \(or groups with one\), so that every split trains on "
     )
     for scored in (sa.scores_from_estimators, sa.compare_estimators):
-        with pytest.raises(sa.InputError, match=message):
-            scored(models, X, positive, cv=3)
+        expect_error(message, scored, models, X, positive, cv=3)
+    with pytest.raises(TypeError, match=r"^`X` must have one row per case, but is 3$"):
+        sa.scores_from_estimators({"A": BAYES}, 3, Y)
 
 
 @each(("estimators", "labels", "options", "error", "message"), [
@@ -312,34 +282,35 @@ def test_input_that_is_refused(estimators, labels, *, options, error, message):
         sa.scores_from_estimators(estimators, X, labels, **options)
 
 
-def test_features_without_rows():
-    with pytest.raises(TypeError, match=r"^`X` must have one row per case, but is 3$"):
-        sa.scores_from_estimators({"A": BAYES}, 3, Y)
-
-
 def test_without_scikit_learn(monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "sklearn"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     message = re.escape('this needs scikit-learn: pip install "skewanova[sklearn]"')
-    with pytest.raises(sa.InputError, match=f"^{message}$"):
-        sa.scores_from_estimators({"A": BAYES}, X, Y)
-    with pytest.raises(sa.InputError, match=f"^{message}$"):
-        sa.auprec_scorer(prior=0.1)
-
-
-# --- scores_from_cv_results -------------------------------------------------------------------------------
+    expect_error(f"^{message}$", sa.scores_from_estimators, {"A": BAYES}, X, Y)
+    expect_error(f"^{message}$", sa.auprec_scorer, prior=0.1)
 
 
 def validated(estimator, cv=HALVES, **options):
     return cross_validate(estimator, X, Y, cv=cv, return_estimator=True, return_indices=True, **options)
 
 
-def test_results_of_cross_validate_give_the_same_table():
+def test_results_of_cross_validate_whole_incomplete_or_failed():
     models = {"linear": LINEAR, "bayes": BAYES}
     results = {name: validated(estimator) for name, estimator in models.items()}
     expected = sa.scores_from_estimators(models, X, Y, cv=HALVES).frame
     pd.testing.assert_frame_equal(sa.scores_from_cv_results(results, X, Y).frame, expected)
+    message = r"^the results of 'A' have no 'estimator' and no 'indices': call cross_validate\(estimator, X"
+    with pytest.raises(ValueError, match=message):
+        sa.scores_from_cv_results({"A": cross_validate(BAYES, X, Y)}, X, Y)
+    with pytest.raises(
+        ValueError, match=r"^`X` must be the data that 'A' was validated on, but has only 50 rows"
+    ):
+        sa.scores_from_cv_results({"A": validated(BAYES)}, X[:50], Y[:50])
+    result = validated(BAYES)
+    result["estimator"][2] = clone(BAYES)  # what error_score=nan leaves behind
+    with pytest.raises(ValueError, match=r"^model 'A' cannot be used in fold 3: GaussianNB has no classes_"):
+        sa.scores_from_cv_results({"A": result}, X, Y)
 
 
 @pytest.mark.parametrize("other", [KFold(4), StratifiedKFold(3)])
@@ -350,25 +321,6 @@ def test_other_splits_are_refused(other):
     ):
         sa.scores_from_cv_results(results, X, Y)
 
-
-def test_incomplete_results():
-    message = r"^the results of 'A' have no 'estimator' and no 'indices': call cross_validate\(estimator, X"
-    with pytest.raises(ValueError, match=message):
-        sa.scores_from_cv_results({"A": cross_validate(BAYES, X, Y)}, X, Y)
-    with pytest.raises(
-        ValueError, match=r"^`X` must be the data that 'A' was validated on, but has only 50 rows"
-    ):
-        sa.scores_from_cv_results({"A": validated(BAYES)}, X[:50], Y[:50])
-
-
-def test_a_fold_that_scikit_learn_could_not_fit():
-    result = validated(BAYES)
-    result["estimator"][2] = clone(BAYES)  # what error_score=nan leaves behind
-    with pytest.raises(ValueError, match=r"^model 'A' cannot be used in fold 3: GaussianNB has no classes_"):
-        sa.scores_from_cv_results({"A": result}, X, Y)
-
-
-# --- scorers ----------------------------------------------------------------------------------------------
 
 SCORERS = [(sa.auprec_scorer(prior=0.1), sa.auprec_score, {"prior": 0.1}), (
     sa.iauprec_scorer(deployment_prior=(0.05, 0.2), area_estimator="exact"), sa.iauprec_score,
@@ -395,7 +347,7 @@ def test_scorers_of_words(pos_label, estimator):
     assert scorer(fitted, X, WORDS) == pytest.approx(expected, rel=1e-12)
 
 
-def test_scorers_weigh_cases_where_metadata_are_routed():
+def test_scorers_weigh_routed_cases_and_check_their_options():
     weight = np.random.default_rng(0).integers(0, 4, 200)
     with sklearn.config_context(enable_metadata_routing=True):
         estimator = LogisticRegression().set_fit_request(sample_weight=True)
@@ -412,9 +364,6 @@ def test_scorers_weigh_cases_where_metadata_are_routed():
         expected.append(sa.auprec_score(Y[b][repeated], score[repeated], prior=0.1))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert search.best_score_ == pytest.approx(np.mean(expected), rel=1e-9)
-
-
-def test_scorers_check_their_options_at_once():
     with pytest.raises(
         ValueError, match=r"^`prior` must lie strictly between 0 and 1, but got 2; write skew 2"
     ):

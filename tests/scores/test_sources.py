@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from loops import each
+from messages import expect_error
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
@@ -97,22 +98,16 @@ def test_every_source_gives_the_table_of_pandas(kind, more):
 @each("kind", KINDS)
 def test_what_is_wrong_is_told_alike(kind):
     frame = TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 7))
-    with pytest.raises(
-        InputError, match=r"^`y_score` must not hold NaN or blanks, but has 1, the first at row 7$"
-    ):
+    with expect_error(r"^`y_score` must not hold NaN or blanks, but has 1, the first at row 7$"):
         sa.read_scores(KINDS[kind](frame))
     name = "the query" if "DuckDB" in kind or "lazy" in kind else "the table"
-    with pytest.raises(
-        InputError, match=f"^{name} must have the column 'y_true', but has 'model', 'fold', 'case'"
-    ):
+    with expect_error(f"^{name} must have the column 'y_true', but has 'model', 'fold', 'case'"):
         sa.read_scores(KINDS[kind](TABLE.drop(columns="y_true")))
-    with pytest.raises(
-        InputTypeError, match=r"^`y_score` must hold real numbers, but has dtype (str|object)"
-    ):
+    with expect_error(r"^`y_score` must hold real numbers, but has dtype (str|object)", error=InputTypeError):
         sa.read_scores(KINDS[kind](TABLE.assign(y_score=TABLE["y_score"].astype(str))))
 
 
-def test_a_query_that_fails_is_told_in_one_line():
+def test_queries_that_fail_columns_and_dates():
     bad = lazy(TABLE).with_columns(pl.col("model").cast(pl.Int8))
     with pytest.raises(InputError, match=r"^the query cannot be read: .") as caught:
         sa.read_scores(bad)
@@ -121,9 +116,16 @@ def test_a_query_that_fails_is_told_in_one_line():
     with pytest.raises(InputError, match=r"^the query cannot be read: .*Could not convert string") as caught:
         sa.read_scores(broken)
     assert "\n" not in str(caught.value)
-
-
-# --- what does not fit -------------------------------------------------------------------------------------
+    column = pl.Series([0.5, 1.0])
+    for source in (column, column.to_pandas(), column.to_arrow()):
+        with pytest.raises(InputTypeError, match=r"^scores must be a path .*; make one by pandas\.DataFr"):
+            sa.read_scores(source)
+    table = pl.DataFrame({"model": "A", "fold": 1, "y_true": [0, 1], "y_score": ["0.5", "1.5"]})
+    words = table.with_columns(pl.col("y_score").cast(pl.Categorical))
+    dates = table.with_columns(pl.date(2020, 1, 1).alias("y_score"))
+    for frame, rest in ((words, "convert the column to floats$"), (dates, "has dtype datetime64")):
+        with pytest.raises(InputTypeError, match=f"^`y_score` must hold real numbers, .*{rest}"):
+            sa.read_scores(frame)
 
 
 def files(folder):
@@ -140,19 +142,12 @@ def test_a_table_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkey
         reader = {".csv": "csv", ".gz": "csv", ".jsonl": "json", ".parquet": "parquet"}[path.suffix]
         name = re.escape(path.name)
         start = rf"^'{name}' holds about [\d,]+ rows, .*Dask.*: import dask\.dataframe; "
-        message = rf"{start}skewanova\.compare\(dask\.dataframe\.read_{reader}\("
-        with pytest.raises(InputError, match=message):
-            sa.read_scores(path)
+        expect_error(rf"{start}skewanova\.compare\(dask\.dataframe\.read_{reader}\(", sa.read_scores, path)
     for query in (relation(TABLE), lazy(TABLE)):
-        with pytest.raises(
-            InputError, match=r"^the query holds about 36 rows, which take 1\.1e-06 GB of memory"
-        ):
+        with expect_error(r"^the query holds about 36 rows, which take 1\.1e-06 GB of memory"):
             sa.read_scores(query)
     monkeypatch.setattr(sources, "find_free_memory", lambda: None)
     assert sa.read_scores(lazy(TABLE)).counts.sum() == 36
-
-
-# --- folders of Parquet ------------------------------------------------------------------------------------
 
 
 def pieces(folder, frame):
@@ -173,8 +168,7 @@ def test_a_folder_is_one_table(tmp_path, monkeypatch, write):
     monkeypatch.setattr(sources, "BATCH_ROWS", 5)
     table = sa.read_scores(write(tmp_path / "rows", TABLE))
     expected = sa.read_scores(TABLE)
-    assert sorted(table.models) == sorted(expected.models)
-    assert table.folds == expected.folds
+    assert (sorted(table.models), table.folds) == (sorted(expected.models), expected.folds)
     keys = ["model", "fold", "case"]
     for frame in (table.frame, expected.frame):
         frame[keys] = frame[keys].astype({"model": str})
@@ -185,13 +179,7 @@ def test_a_folder_is_one_table(tmp_path, monkeypatch, write):
     )
 
 
-def test_a_folder_names_file_and_row(tmp_path):
-    folder = pieces(tmp_path / "rows", TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 14)))
-    with pytest.raises(InputError, match=r"the first at row 2 of 'part 1/rows\.parquet'$"):
-        sa.read_scores(folder)
-
-
-def test_files_of_different_types_are_one_table(tmp_path):
+def test_folders_of_files_are_one_table_that_names_file_and_row(tmp_path):
     TABLE[:12].to_parquet(tmp_path / "a.parquet")
     TABLE[12:24].astype({"fold": "int8", "y_score": "float32", "case": "int16"}).to_parquet(
         tmp_path / "b.parquet"
@@ -202,13 +190,13 @@ def test_files_of_different_types_are_one_table(tmp_path):
         ("b", "001", "1"), (9, 10), np.float64
     )  # fmt: skip
     TABLE[:12].drop(columns="fold").to_parquet(tmp_path / "d.parquet")
-    with pytest.raises(
-        InputError, match=r"^`fold` must not be empty, but 12 rows are, the first at row 0 of 'd"
-    ):
+    with expect_error(r"^`fold` must not be empty, but 12 rows are, the first at row 0 of 'd"):
         sa.read_scores(tmp_path)
+    folder = pieces(tmp_path / "rows", TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 14)))
+    expect_error(r"the first at row 2 of 'part 1/rows\.parquet'$", sa.read_scores, folder)
 
 
-def test_a_row_group_that_is_damaged_is_named(tmp_path):
+def test_damaged_row_groups_are_named_and_whole_numbers_become_text(tmp_path):
     frame = pd.concat([TABLE] * 10, ignore_index=True).drop(columns="case")
     path = tmp_path / "s.parquet"
     frame.to_parquet(path, row_group_size=100, compression="none", index=False)
@@ -224,9 +212,12 @@ def test_a_row_group_that_is_damaged_is_named(tmp_path):
     ) as caught:
         sa.read_scores(path)
     assert "\n" not in str(caught.value)
+    names = [*map(str, range(30, 10, -1)), *(f"{i:03d}" for i in range(16))]
+    batches = ([pa.array(names[i : i + 7])] for i in range(0, 36, 7))
+    schema = pa.schema([("case", pa.string())])
+    frame = columns.read_batches(batches, schema, labels=["case"], source="the table")
+    assert (list(frame["case"]), list(frame["case"].cat.categories)) == (names, names)
 
-
-# --- columns of any type -----------------------------------------------------------------------------------
 
 KEYS = {
     "whole": TABLE["case"], "text of whole numbers": TABLE["case"].astype(str),
@@ -253,33 +244,10 @@ def test_names_of_any_type_are_those_of_pandas(tmp_path, monkeypatch, kind, colu
         except InputError as error:
             return str(error)
 
-    assert told(tmp_path / "s.parquet") == told(frame)
-    assert told(Stream(arrow(frame))) == told(frame)
+    assert (told(tmp_path / "s.parquet"), told(Stream(arrow(frame)))) == (told(frame), told(frame))
     if kind != "days":
         frame.to_csv(tmp_path / "s.csv", index=False)
         expected = told(frame)
         if isinstance(expected, str):
             expected = re.sub(r"row (\d+)", lambda found: f"line {int(found[1]) + 2}", expected)
         assert told(tmp_path / "s.csv") == expected
-
-
-def test_whole_numbers_that_become_text_later():
-    names = [*map(str, range(30, 10, -1)), *(f"{i:03d}" for i in range(16))]
-    batches = ([pa.array(names[i : i + 7])] for i in range(0, 36, 7))
-    schema = pa.schema([("case", pa.string())])
-    frame = columns.read_batches(batches, schema, labels=["case"], source="the table")
-    assert list(frame["case"]) == names
-    assert list(frame["case"].cat.categories) == names
-
-
-def test_a_column_is_no_table_and_dates_are_no_scores():
-    column = pl.Series([0.5, 1.0])
-    for source in (column, column.to_pandas(), column.to_arrow()):
-        with pytest.raises(InputTypeError, match=r"^scores must be a path .*; make one by pandas\.DataFr"):
-            sa.read_scores(source)
-    table = pl.DataFrame({"model": "A", "fold": 1, "y_true": [0, 1], "y_score": ["0.5", "1.5"]})
-    words = table.with_columns(pl.col("y_score").cast(pl.Categorical))
-    dates = table.with_columns(pl.date(2020, 1, 1).alias("y_score"))
-    for frame, rest in ((words, "convert the column to floats$"), (dates, "has dtype datetime64")):
-        with pytest.raises(InputTypeError, match=f"^`y_score` must hold real numbers, .*{rest}"):
-            sa.read_scores(frame)

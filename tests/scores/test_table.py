@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
-from messages import exact
+from messages import exact, expect_error
 from sklearn.metrics import roc_auc_score
 
 from skewanova import auc, read_scores
@@ -42,9 +42,6 @@ def random_table(seed, n_models=3, n_folds=4, size=30):
     return frame.sample(frac=1, random_state=seed).reset_index(drop=True)
 
 
-# --- levels -----------------------------------------------------------------------------------------------
-
-
 @each(("folds", "levels"), [
     ([3, 1, 10, 2], (1, 2, 3, 10)), ([3.0, 1.0, 10.0, 2.0], (1, 2, 3, 10)),
     (["3", "1", "10", "2"], (1, 2, 3, 10)), (["-1", "0", "10", "-5"], (-5, -1, 0, 10)),
@@ -64,9 +61,26 @@ def test_fold_levels(folds, levels):
     assert build(frame).folds == levels
 
 
-def test_numbers_and_their_text_are_one_fold():
+def test_names_of_mixed_types_and_tables_that_are_refused():
     frame = pd.concat([cell(fold=1), cell(fold="1"), cell(fold=1.0), cell(fold="2")], ignore_index=True)
     assert build(frame).counts.tolist() == [[[3, 3], [1, 1]]]
+    assert build(pd.concat([cell("10"), cell("9")])).models == ("10", "9")
+    frame = pd.concat([cell(m) for m in (1, True, 1.0, "1", "x", None.__class__)], ignore_index=True)
+    assert build(frame).models == ("1", "True", "1.0", "x", "<class 'NoneType'>")
+    expect_error(exact("the score table must hold at least one row, but is empty"), build, cell().iloc[:0])
+    others = [cell(m, f, case=["x", "y"]) for m in "BA" for f in (2, 3)]
+    frame = pd.concat([cell(case=["x", "y"])] * 4 + others, ignore_index=True)
+    message = (
+        "(model, fold, case) must be unique, but 6 rows repeat one: ('A', 1, 'x') at row 2, ('A', 1, 'y') at "
+        "row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6; if folds are "
+        "bootstrap resamples, give the test set once: its cases are resampled for you"
+    )
+    expect_error(exact(message), build, frame)
+    frame = pd.concat([cell("A", 1, case=[7, 9]), cell("A", 2, case=[9, 7])])
+    message = (
+        "a case must have one label, but 2 cases have both, the first: 7, 9; if case numbers start again"
+    )
+    expect_error(f"^{re.escape(message)}", build, frame)
 
 
 @pytest.mark.parametrize("form", [list, lambda names: pd.Categorical(names, categories=sorted(set(names)))])
@@ -79,62 +93,38 @@ def test_models_stand_in_order_of_appearance(form):
     assert build(frame).models == tuple(names)
 
 
-def test_models_of_mixed_types_stay_apart():
-    assert build(pd.concat([cell("10"), cell("9")])).models == ("10", "9")
-    frame = pd.concat([cell(m) for m in (1, True, 1.0, "1", "x", None.__class__)], ignore_index=True)
-    assert build(frame).models == ("1", "True", "1.0", "x", "<class 'NoneType'>")
-
-
 @each("column", ["model", "fold", "case"])
 @each("empty", [None, np.nan, pd.NA, pd.NaT, "", " ", "\t\n"])
 def test_empty_labels(column, empty):
     frame = cell(case=["x", "y"]).astype({column: object})
     frame[column] = ["7", empty]
-    with pytest.raises(
-        InputError, match=exact(f"`{column}` must not be empty, but 1 row is, the first at row 1")
-    ):
-        build(frame)
+    expect_error(exact(f"`{column}` must not be empty, but 1 row is, the first at row 1"), build, frame)
     frame[column] = empty
-    with pytest.raises(
-        InputError, match=f"^`{column}` must not be empty, but 2 rows are, the first at row 0$"
-    ):
-        build(frame)
+    expect_error(f"^`{column}` must not be empty, but 2 rows are, the first at row 0$", build, frame)
 
 
-# --- scores -----------------------------------------------------------------------------------------------
-
-
-@each(
-    ("scores", "message"),
-    [
-        (["x", "y"], r"has dtype (str|object); the first that is not a number is 'x' at row 0$"),
-        (
-            pd.Series([0.5, "y"], dtype=object),
-            "has dtype object; the first that is not a number is 'y' at row 1$",
-        ),
-        (pd.Series([0.5, None], dtype=object), "object; the first that is not a number is None at row 1$"),
-        (pd.Series([0.5, np.nan], dtype=object), "object; the first that is not a number is nan at row 1$"),
-        (pd.Series([0.5, 1], dtype=object), "object; convert the column to floats$"),
-        (pd.Series(["x" * 99] * 2), r"the first that is not a number is 'x{39} at row 0$"),
-        ([1j, 2], "has dtype complex128$"),
-        (pd.to_datetime(["2020-01-01", "2020-01-02"]), "has dtype datetime64"),
-    ],
-)
+@each(("scores", "message"), [
+    (["x", "y"], r"has dtype (str|object); the first that is not a number is 'x' at row 0$"),
+    (
+        pd.Series([0.5, "y"], dtype=object),
+        "has dtype object; the first that is not a number is 'y' at row 1$",
+    ),
+    (pd.Series([0.5, None], dtype=object), "object; the first that is not a number is None at row 1$"),
+    (pd.Series([0.5, np.nan], dtype=object), "object; the first that is not a number is nan at row 1$"),
+    (pd.Series([0.5, 1], dtype=object), "object; convert the column to floats$"),
+    (pd.Series(["x" * 99] * 2), r"the first that is not a number is 'x{39} at row 0$"),
+    ([1j, 2], "has dtype complex128$"),
+    (pd.to_datetime(["2020-01-01", "2020-01-02"]), "has dtype datetime64"),
+])  # fmt: skip
 def test_scores_that_are_no_numbers(scores, message):
     with pytest.raises(InputTypeError, match=f"^`y_score` must hold real numbers, but .*{message}"):
         build(cell(y_score=scores))
 
 
-# --- labels -----------------------------------------------------------------------------------------------
-
-
-@each(
-    "labels",
-    [
-        [0, 1], [False, True], [-1, 1], [0.0, 1.0], ["0", "1"], ["False", "true"], ["-1.0", "1"],
-        pd.array([0, 1], dtype="Int8"), pd.array([False, True], dtype="boolean"), pd.Categorical([0, 1]),
-    ],
-)  # fmt: skip
+@each("labels", [
+    [0, 1], [False, True], [-1, 1], [0.0, 1.0], ["0", "1"], ["False", "true"], ["-1.0", "1"],
+    pd.array([0, 1], dtype="Int8"), pd.array([False, True], dtype="boolean"), pd.Categorical([0, 1]),
+])  # fmt: skip
 def test_labels_that_need_no_word(labels):
     assert build(cell(y_true=labels)).frame["y_true"].tolist() == [False, True]
 
@@ -147,18 +137,9 @@ def test_labels_that_need_no_word(labels):
 def test_labels_are_checked_in_codes_too(labels, message):
     """Every rule of labels has its test beside `check_labels`."""
     for values in (labels, pd.Categorical(labels)):
-        with pytest.raises(InputError, match=f"^{re.escape(message)}"):
-            build(cell(y_true=values))
+        expect_error(f"^{re.escape(message)}", build, cell(y_true=values))
         if labels[0] == "no":
             assert build(cell(y_true=values), "no").frame["y_true"].tolist() == [True, False]
-
-
-# --- cells and cases --------------------------------------------------------------------------------------
-
-
-def test_empty_table():
-    with pytest.raises(InputError, match=exact("the score table must hold at least one row, but is empty")):
-        build(cell().iloc[:0])
 
 
 @each(("labels", "word"), [([0, 0], "positive"), ([1, 1], "negative"), ([0], "positive")])
@@ -169,37 +150,11 @@ def test_a_cell_with_one_class(labels, word):
         f"every model needs both classes in every fold, but model 'A' has no {word} case in fold 2 (2 such "
         "cells in all); use stratified or fewer folds"
     )
-    with pytest.raises(InputError, match=exact(message)):
-        build(frame)
+    expect_error(exact(message), build, frame)
     others = "score it on the cases of the other models"
     with pytest.raises(InputError, match=rf"has no {word} case in fold 2 \(1 such cells in all\); {others}$"):
         build(pd.concat([cell("A", 1), cell("B", 1), lacking[0], cell("B", 2)]))
-    with pytest.raises(InputError, match=f"; score some {word} cases too$"):
-        build(pd.concat(lacking))
-
-
-def test_repeated_cases_show_the_first_five():
-    others = [cell(m, f, case=["x", "y"]) for m in "BA" for f in (2, 3)]
-    frame = pd.concat([cell(case=["x", "y"])] * 4 + others, ignore_index=True)
-    message = (
-        "(model, fold, case) must be unique, but 6 rows repeat one: ('A', 1, 'x') at row 2, ('A', 1, 'y') at "
-        "row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6; if folds are "
-        "bootstrap resamples, give the test set once: its cases are resampled for you"
-    )
-    with pytest.raises(InputError, match=exact(message)):
-        build(frame)
-
-
-def test_a_case_with_two_labels():
-    frame = pd.concat([cell("A", 1, case=[7, 9]), cell("A", 2, case=[9, 7])])
-    message = (
-        "a case must have one label, but 2 cases have both, the first: 7, 9; if case numbers start again"
-    )
-    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
-        build(frame)
-
-
-# --- groups, counts, fingerprint --------------------------------------------------------------------------
+    expect_error(f"; score some {word} cases too$", build, pd.concat(lacking))
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -287,8 +242,7 @@ def test_cells_of_selections_are_those_of_plain_loops(columns, select):
             weight = own["weight"].sum() if columns else own.size()
             equal = weight.sum() ** 2 / (weight**2).sum()
             assert chosen.effective_counts[cell][int(kind)] == pytest.approx(equal)
-    assert [tuple(each) for each in chosen.ties()] == ties
-    assert chosen.counts.sum() == len(rows)
+    assert ([tuple(each) for each in chosen.ties()], chosen.counts.sum()) == (ties, len(rows))
 
 
 @each_selection
@@ -330,11 +284,10 @@ def test_scores_without_rows_have_the_same_sums(columns, select):
     bare = replace(streamed, cases=None)
     assert bare.count_unpaired() == (0, ())
     for missing in (bare.shared_cases, bare.class_sizes):
-        with pytest.raises(LookupError, match=r"no column case, .*; add it$"):
-            missing()
+        expect_error(r"no column case, .*; add it$", missing, error=LookupError)
 
 
-def test_fingerprint_of_a_frame_is_stable_and_tells_changes():
+def test_fingerprints_of_a_frame_and_of_a_file(tmp_path):
     frame = random_table(3)
     known = build(frame).sha256()
     assert re.fullmatch("[0-9a-f]{64}", known)
@@ -349,9 +302,6 @@ def test_fingerprint_of_a_frame_is_stable_and_tells_changes():
     prints = {build(other).sha256() for other in others}
     assert len(prints) == len(others)
     assert known not in prints
-
-
-def test_fingerprint_of_a_file_is_that_of_its_bytes(tmp_path):
     path = tmp_path / "s.csv"
     path.write_bytes(b"model,fold,y_true,y_score\r\nA,1,0,0.5\r\nA,1,1,0.50\r\n")
     expected = hashlib.sha256(path.read_bytes()).hexdigest()

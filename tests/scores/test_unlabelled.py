@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from loops import each
+from messages import expect_error
 
-from skewanova import InputError, read_scores
+from skewanova import read_scores
 from skewanova.scores.unlabelled import (
     SCORE_BIN_COLUMNS,
     collect_labelled_cases,
@@ -26,7 +26,7 @@ def test_files_and_frames_are_read_alike(tmp_path):
     assert of_file.sha256() != of_frame.sha256() == ""
 
 
-def test_models_are_paired_by_case_or_by_row():
+def test_models_are_paired_whatever_their_columns_are_called():
     found = read_unlabelled(ROWS)
     assert found.is_paired
     assert found.select_model("A")["y_score"].tolist() == [0.2, 0.1]
@@ -37,9 +37,6 @@ def test_models_are_paired_by_case_or_by_row():
     bare = ROWS.drop(columns="case")
     assert read_unlabelled(bare).is_paired
     assert not read_unlabelled(bare[1:]).is_paired
-
-
-def test_other_names_of_columns():
     found = read_unlabelled(
         ROWS.rename(columns={"y_score": "p"}).assign(week=[1, 1, 2, 2]),
         columns={"y_score": "p", "batch": "week"},
@@ -57,11 +54,7 @@ def test_other_names_of_columns():
     (ROWS.assign(model=["A", None, "B", "B"]), {}, "`model` must not be empty"),
 ])  # fmt: skip
 def test_bad_tables_are_refused(table, options, message):
-    with pytest.raises(InputError, match=message):
-        read_unlabelled(table, **options)
-
-
-# --- labelled cases and their bins ------------------------------------------------------------------------
+    expect_error(message, read_unlabelled, table, **options)
 
 
 def make_labelled():
@@ -90,12 +83,9 @@ def test_cases_of_several_folds_count_once_by_their_mean_score():
             assert names[cases.case].tolist() == means.index.tolist()
             np.testing.assert_allclose(cases.score, means, rtol=1e-14)
             assert cases.positive.tolist() == (means.index % 3 == 0).tolist()
-    with pytest.raises(InputError, match="`fold` must be one of 1, 2, 3; but got '7'"):
-        collect_labelled_cases(table, "A", 7)
+    expect_error("`fold` must be one of 1, 2, 3; but got '7'", collect_labelled_cases, table, "A", 7)
     bare = read_scores(frame[frame["fold"] > 1].drop(columns="case"))
-    with pytest.raises(
-        InputError, match=r"must have a case column, .*as in fold='2' \(--fold 2 of `skewanova prior`\)$"
-    ):
+    with expect_error(r"must have a case column, .*as in fold='2' \(--fold 2 of `skewanova prior`\)$"):
         collect_labelled_cases(bare, "A")
     assert score_bins(bare).empty
     part = frame[(frame["model"] == "A") & (frame["fold"] == 3)]

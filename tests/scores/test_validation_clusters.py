@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from loops import each
+from messages import expect_error
 
 import skewanova as sa
 from skewanova import InputError, InputTypeError, read_scores, scores_from_wide
@@ -71,8 +72,7 @@ def test_a_wide_table_takes_them_for_no_models(tmp_path):
     ({"weight": 1 - TABLE["y_true"]}, "every model needs both classes in every fold, but model 'A' has"),
 ])  # fmt: skip
 def test_clusters_and_weights_that_cannot_be(change, message):
-    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
-        read_scores(TABLE.assign(**change))
+    expect_error(f"^{re.escape(message)}", read_scores, TABLE.assign(**change))
     with pytest.raises(InputTypeError, match=r"`weight` must hold real numbers"):
         read_scores(TABLE.assign(weight="much"))
 
@@ -86,20 +86,21 @@ def test_a_case_has_one_cluster_and_one_weight(column, value):
         f"a case must have one {column} in every model and fold, but case 1 has {first!r} in model 'A' at "
         f"row 1 and {value!r} in model 'B' at row 7 (2 such rows in all)"
     )
-    with pytest.raises(InputError, match=re.escape(told)):
-        read_scores(frame)
+    expect_error(re.escape(told), read_scores, frame)
     with pytest.raises(InputError, match=r"at row 7 .*; rows were matched by their order: name cases"):
         read_scores(frame.drop(columns="case"))
 
 
-def test_a_clash_that_a_weight_of_zero_would_hide():
+def test_weights_of_zero_hide_nothing_and_folds_hold_whole_clusters():
     frame = TABLE.copy()
     frame.loc[7, "weight"] = 0.0
-    with pytest.raises(InputError, match=r"a case must have one weight"):
-        read_scores(frame)
-
-
-def test_without_cases_folds_hold_as_many_rows_of_a_cluster_for_every_model():
+    expect_error(r"a case must have one weight", read_scores, frame)
+    table = read_scores(TABLE.assign(weight=np.tile([1.0, 2.0, 0.0, 0.0, 4.0, 1.0], 2)))
+    assert (len(table.frame), table.counts.tolist()) == (8, [[[2, 2]], [[2, 2]]])
+    assert table.frame["cluster"].cat.categories.tolist() == ["p 1", "p 3"]
+    frame = pd.DataFrame({"fold": [1, 2, 3, 1, 2, 1], "cluster": [*"cccaab"]})
+    assert shared_clusters(frame) == (2, "c", 3)
+    assert shared_clusters(frame[frame["fold"] == 1]) is None
     frame = folds(list("aabbccdd"), case=False)
     assert read_scores(frame).has_clusters
     first, second = frame.copy(), frame.copy()
@@ -111,15 +112,7 @@ def test_without_cases_folds_hold_as_many_rows_of_a_cluster_for_every_model():
             "a case must have one cluster in every model, but in fold 1 models have unequal numbers of rows "
             f"with the cluster 'a', the first at {place}; name cases in a column case"
         )
-        with pytest.raises(InputError, match=re.escape(message)):
-            read_scores(odd)
-
-
-def test_cases_that_weigh_nothing_are_left_out():
-    table = read_scores(TABLE.assign(weight=np.tile([1.0, 2.0, 0.0, 0.0, 4.0, 1.0], 2)))
-    assert len(table.frame) == 8
-    assert table.counts.tolist() == [[[2, 2]], [[2, 2]]]
-    assert table.frame["cluster"].cat.categories.tolist() == ["p 1", "p 3"]
+        expect_error(re.escape(message), read_scores, odd)
 
 
 @pytest.mark.parametrize("case", [True, False])
@@ -127,26 +120,16 @@ def test_no_fold_cuts_a_cluster(case):
     assert read_scores(folds(list("aabbccdd"), case=case)).has_clusters
     cut = list("aabccddd") if case else list("aabcddbb")
     told = r"every fold must test all known cases of a cluster or none, but fold 1 tests 1 of the \d of c"
-    with pytest.raises(InputError, match=told):
-        read_scores(folds(cut, case=case))
+    expect_error(told, read_scores, folds(cut, case=case))
 
 
-def test_clusters_in_several_folds_are_counted():
-    frame = pd.DataFrame({"fold": [1, 2, 3, 1, 2, 1], "cluster": [*"cccaab"]})
-    assert shared_clusters(frame) == (2, "c", 3)
-    assert shared_clusters(frame[frame["fold"] == 1]) is None
-
-
-def test_rows_of_one_group_are_located_in_it():
+def test_rows_and_effective_counts_of_a_group():
     assert fill_fold(TABLE) is TABLE
     assert fill_fold(TABLE.drop(columns="fold"))["fold"].tolist() == [1] * 12
     rows = TABLE[TABLE["model"] == "B"].assign(fold=3)
     assert locate_group_row(rows)(2) == "row 2 of model 'B' in fold 3"
     for bare in (rows[:0], rows.drop(columns="model")):
         assert locate_group_row(bare)(2) == "row 2"
-
-
-def test_effective_counts_are_those_of_the_sample():
     table = read_scores(TABLE)
     for model, at in zip("AB", (0, 1), strict=True):
         rows = TABLE[TABLE["model"] == model]

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from loops import each
+from messages import expect_error
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -25,8 +26,7 @@ def search():
     X, y = make_classification(120, random_state=0)
     grid = {"svc__C": [0.1, 1.0], "svc__kernel": ["rbf"]}
     model = make_pipeline(StandardScaler(), SVC())
-    scoring = ["accuracy", "roc_auc"]
-    return GridSearchCV(model, grid, cv=3, scoring=scoring, refit=False).fit(X, y)
+    return GridSearchCV(model, grid, cv=3, scoring=["accuracy", "roc_auc"], refit=False).fit(X, y)
 
 
 def forms(folder):
@@ -43,16 +43,13 @@ def forms(folder):
     yield LONG.assign(other=1.0)
 
 
-def test_every_form_gives_the_same_table(tmp_path):
+def test_every_form_gives_the_same_table_of_measure_and_source(tmp_path):
     for form in forms(tmp_path):
         table = read_values(form)
         cells = {(row.model, row.fold): row.value for row in table.values.itertuples()}
         assert cells == {(row.model, row.fold): row.value for row in LONG.itertuples()}
         assert (set(table.models), set(table.folds)) == ({"A", "B"}, {"1", "2", "3"})
         assert read_values(table) is table
-
-
-def test_measure_and_source(tmp_path):
     assert [read_values(form).measure for form in [*forms(tmp_path)][-2:]] == ["accuracy", "value"]
     path = tmp_path / "wide.csv"
     assert (read_values(path).source, len(read_values(path).sha256())) == (path, 64)
@@ -73,13 +70,10 @@ def test_searches(search):
         assert (table.models, table.measure, len(table.folds)) == (["C=0.1", "C=1.0"], "roc_auc", 3)
         first = [search.cv_results_[f"split{i}_test_roc_auc"][0] for i in range(3)]
         assert table.values["value"].tolist()[:3] == first
-    with pytest.raises(sa.InputError, match="`measure` must be one of 'accuracy', 'roc_auc'"):
-        read_values(search.cv_results_)
+    expect_error("`measure` must be one of 'accuracy', 'roc_auc'", read_values, search.cv_results_)
     failed = {**search.cv_results_, "split1_test_accuracy": np.array([np.nan, 0.5])}
-    with pytest.raises(sa.InputError, match=r"1 of 2 candidates have no score .*'C=0\.1'"):
-        read_values(failed, measure="accuracy")
-    with pytest.raises(sa.InputError, match="has no test scores"):
-        read_values({"params": [{}]})
+    expect_error(r"1 of 2 candidates have no score .*'C=0\.1'", read_values, failed, measure="accuracy")
+    expect_error("has no test scores", read_values, {"params": [{}]})
 
 
 def test_candidates_are_named_by_what_differs():
@@ -94,17 +88,13 @@ def test_candidates_are_named_by_what_differs():
     ]  # fmt: skip
 
 
-def test_cross_validations():
+def test_cross_validations_data_sets_and_runs():
     X, y = make_classification(120, random_state=0)
     results = {name: cross_validate(SVC(C=C), X, y, cv=3) for name, C in (("a", 1.0), ("b", 0.01))}
     assert read_values(results).values["value"].tolist() == [
         *results["a"]["test_score"], *results["b"]["test_score"],
     ]  # fmt: skip
-    with pytest.raises(sa.InputTypeError, match="use one form"):
-        read_values({**results, "c": [1.0, 2.0, 3.0]})
-
-
-def test_data_sets_and_runs():
+    expect_error("use one form", read_values, {**results, "c": [1.0, 2.0, 3.0]}, error=sa.InputTypeError)
     folds = pd.concat([WIDE.assign(dataset=name, fold=[1, 2, 3]) for name in "xy"])
     table = read_values(folds)
     assert (table.has_datasets, table.folds) == (True, ["x", "y"])
@@ -117,8 +107,7 @@ def test_data_sets_and_runs():
 
 def test_selected_models():
     assert read_values(WIDE).select_models(["B"]).models == ["B"]
-    with pytest.raises(sa.InputError, match="`models` must be one of A, B"):
-        read_values(WIDE).select_models(["C"])
+    expect_error("`models` must be one of A, B", read_values(WIDE).select_models, ["C"])
 
 
 @each(("values", "message"), [

@@ -18,12 +18,7 @@ from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.curves.sorting import rank_among_positives
 from skewanova.inference import auprec_covariance, case_resampling
-from skewanova.inference.case_resampling import (
-    CurvePositions,
-    SortedScores,
-    StepTable,
-    number_occupied_positions,
-)
+from skewanova.inference.case_resampling import block_seeds, bootstrap_estimates
 from skewanova.inference.sampling import Sample
 
 PRIORS = UniformPrior(0.05, 0.2), UniformPrior(0.3, 0.3)
@@ -70,7 +65,7 @@ def test_values_are_those_of_leaving_out_every_case_or_cluster(area_estimator, g
     assert_brute(Sample(np.array(labels) == 1, **options), np.array(scores, dtype=float), area_estimator)
 
 
-def test_many_different_weights_go_one_by_one(monkeypatch):
+def test_many_weights_go_one_by_one_and_the_latest_weighting_is_kept(monkeypatch):
     rng = np.random.default_rng(2)
     positive, score = np.arange(40) < 12, np.round(rng.normal(size=40), 1)
     sample = Sample(positive, None, rng.choice([0.5, 1.0, 3.0], size=40))
@@ -78,6 +73,16 @@ def test_many_different_weights_go_one_by_one(monkeypatch):
     monkeypatch.setattr(case_resampling, "MAX_DISTINCT_WEIGHTS", 1)
     alone = unit_values(sample, score, WEIGHTINGS, "trapezoid").select_units()
     assert alone == pytest.approx(together, abs=1e-12)
+    model = case_resampling.SortedScores(Sample(np.arange(12) < 5), np.arange(12) % 7)
+    first, prior, skew = WEIGHTINGS[:3]
+    kept = model.jackknife_values([first], "exact")
+    both = model.jackknife_values([first, skew], "exact")
+    assert (both.values[:, :1], both.values.shape[1]) == (pytest.approx(kept.values), 2)
+    model.jackknife_values([prior], "exact")
+    assert model.jackknife_values([first], "exact") is kept
+    assert model.jackknife_values([first], "trapezoid").estimate != kept.estimate
+    assert model.jackknife_values([skew], "exact").estimate == pytest.approx(both.estimate[1:])
+    assert model.jackknife_values([first], "exact") is not kept
 
 
 @pytest.mark.slow
@@ -88,23 +93,7 @@ def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_est
     rng = np.random.default_rng(3)
     positive = rng.random(40) < 0.4
     score = np.round(rng.normal(size=40) + positive, 1)
-    weight = 1.0 + (np.arange(40) % 3 == 0)
-    assert_brute(Sample(positive, None, weight), score, area_estimator)
-
-
-def test_the_latest_weighting_that_is_no_prior_is_kept():
-    positive = np.arange(12) < 5
-    model = SortedScores(Sample(positive), np.arange(12) % 7)
-    first, prior, skew = WEIGHTINGS[:3]
-    kept = model.jackknife_values([first], "exact")
-    both = model.jackknife_values([first, skew], "exact")
-    assert both.values[:, :1] == pytest.approx(kept.values)
-    assert both.values.shape[1] == 2
-    model.jackknife_values([prior], "exact")
-    assert model.jackknife_values([first], "exact") is kept
-    assert model.jackknife_values([first], "trapezoid").estimate != kept.estimate
-    assert model.jackknife_values([skew], "exact").estimate == pytest.approx(both.estimate[1:])
-    assert model.jackknife_values([first], "exact") is not kept
+    assert_brute(Sample(positive, None, 1.0 + (np.arange(40) % 3 == 0)), score, area_estimator)
 
 
 def test_deviations_of_alike_units_sum_to_the_covariance():
@@ -176,12 +165,12 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     fall = np.bincount(slot[~positive], weights=held[~positive], minlength=2 * len(gain) + 1)
     weights = np.unique(held[~positive]), np.unique(held[positive])
     sizes = int((~positive).sum()), int(positive.sum())
-    places = CurvePositions(StepTable.from_counts(gain, fall), weights, sizes)
+    places = case_resampling.CurvePositions(case_resampling.StepTable.from_counts(gain, fall), weights, sizes)
     present = [np.tile(gain > 0, len(weights[1])), np.tile(fall > 0, len(weights[0]))]
-    entry = number_occupied_positions(np.concatenate(present))
+    entry = case_resampling.number_occupied_positions(np.concatenate(present))
     estimate, values = places.leave_one_out(entry, weightings, area_estimator)
     at = entry[places.locate_cases(positive, slot[positive] // 2, slot[~positive], weight)]
-    expected = SortedScores(sample, score).jackknife_values(weightings, area_estimator)
+    expected = case_resampling.SortedScores(sample, score).jackknife_values(weightings, area_estimator)
     curve = curve_from_scores(positive, score, weight)
     areas = [iauprec(curve, one, area_estimator=area_estimator) for one in weightings]
     assert estimate == pytest.approx(areas)
@@ -197,6 +186,85 @@ def test_clusters_are_left_out_few_at_a_time_on_curves_that_end_with_a_positive(
     score = rng.normal(size=40).round(1) + positive
     score[0] = score.min() - 1
     sample, weighting = Sample(positive, cluster), UniformPrior(0.1, 0.1)
-    found = SortedScores(sample, score).jackknife_values([weighting], "trapezoid")
+    found = case_resampling.SortedScores(sample, score).jackknife_values([weighting], "trapezoid")
     _, expected = brute_values(sample, score, weighting, "trapezoid")
     assert found.select_units()[:, 0] == pytest.approx(expected, rel=1e-9)
+
+
+WEIGHTING = UniformPrior(0.05, 0.3)
+LABELS = np.array([1, 0, 1, 0, 0, 1, 0, 0, 1, 0]) == 1
+SCORES = np.array([5.0, 5.0, 4.0, 4.5, 3.0, 3.0, 2.0, 2.0, 1.0, 0.5])
+
+
+def estimates(sample, n_resamples, area_estimator="trapezoid", rng=7):
+    options = {"area_estimator": area_estimator, "n_resamples": n_resamples, "rng": rng}
+    return bootstrap_estimates(sample, SCORES, WEIGHTING, **options)
+
+
+def area(labels, scores, area_estimator, weight=None):
+    return iauprec_score(
+        labels, scores, deployment_prior=WEIGHTING, area_estimator=area_estimator, sample_weight=weight
+    )
+
+
+def streams(n_blocks, rng=7):
+    """Generators of the blocks: children of one sequence whose entropy are the next four numbers."""
+    entropy = np.random.default_rng(rng).integers(2**32, size=4).tolist()
+    return [np.random.default_rng(child) for child in np.random.SeedSequence(entropy).spawn(n_blocks)]
+
+
+def test_seeds_of_blocks_are_children_and_resamples_without_a_class_are_left_out():
+    rng = np.random.default_rng(3)
+    first, second = block_seeds(rng, 2), block_seeds(rng, 2)
+    again = np.random.default_rng(3)
+    for seeds in (first, second):
+        entropy = again.integers(2**32, size=4).tolist()
+        assert [seed.entropy for seed in seeds] == [entropy, entropy]
+        assert [seed.spawn_key for seed in seeds] == [(0,), (1,)]
+    assert case_resampling.MAX_CASES_AT_ONCE == 65_536
+    # Two clusters, one of each class and a mixed one that joins them: some draws lack a class.
+    found = estimates(Sample(LABELS, np.where(LABELS, 0, 1)), 40)
+    assert 0 < len(found) < 40
+    assert found == pytest.approx(np.full(len(found), area(LABELS, SCORES, "trapezoid")))
+
+
+@each("area_estimator", ESTIMATORS)
+def test_cases_are_drawn_within_their_class_from_the_best_score_down(area_estimator):
+    found = estimates(Sample(LABELS), 6, area_estimator)
+    (stream,) = streams(1)
+    ranked = [np.sort(SCORES[rows])[::-1] for rows in (LABELS, ~LABELS)]
+    drawn = [scores[stream.integers(0, len(scores), size=(6, len(scores)))] for scores in ranked]
+    labels = np.repeat([1, 0], [4, 6])
+    expected = [area(labels, np.concatenate(pair), area_estimator) for pair in zip(*drawn, strict=True)]
+    assert found == pytest.approx(expected, abs=1e-14)
+
+
+CLUSTERS = np.array([0, 0, 1, 2, 2, 1, 3, 4, 5, 3])
+WEIGHTS = np.array([1.0, 2, 0.5, 1, 1, 3, 0.25, 1, 1, 2])
+
+
+@pytest.mark.parametrize(("cluster", "weight"), [(CLUSTERS, None), (None, WEIGHTS), (CLUSTERS, WEIGHTS)])
+def test_units_are_drawn_whole_within_their_stratum(cluster, weight):
+    sample, expected = Sample(LABELS, cluster, weight), []
+    (stream,) = streams(1)
+    for _ in range(8):
+        times = np.zeros(sample.n_units, dtype=int)
+        for rows, size in sample.strata:
+            np.add.at(times, rows[stream.integers(0, size, size=size)], 1)
+        rows = np.repeat(np.arange(10), times[sample.unit])
+        if 0 < LABELS[rows].sum() < len(rows):
+            of_rows = None if weight is None else weight[rows]
+            expected.append(area(LABELS[rows], SCORES[rows], "trapezoid", of_rows))
+    assert estimates(sample, 8) == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize(("block", "sizes"), [(0, [1] * 5), (19, [1] * 5), (20, [2, 2, 1]), (30, [3, 2])])
+def test_blocks_hold_so_many_cases(monkeypatch, block, sizes):
+    monkeypatch.setattr(case_resampling, "MAX_CASES_AT_ONCE", block)
+    found = estimates(Sample(LABELS), 5)
+    parts = []
+    for stream, size in zip(streams(len(sizes)), sizes, strict=True):
+        monkeypatch.setattr(case_resampling, "block_seeds", lambda *_, stream=stream: [stream])
+        monkeypatch.setattr(case_resampling, "MAX_CASES_AT_ONCE", 1000)
+        parts.append(estimates(Sample(LABELS), size))
+    assert found.tolist() == np.concatenate(parts).tolist()
