@@ -47,7 +47,7 @@ class Series(NamedTuple):
     """Number of batches, the batch from which the prior is another one, and the looks of `monitor`.
 
     If `is_split`, each batch is judged alone. With `n_labelled`, a batch has so many cases, all with labels
-    and scores of two models, in steps of `step` if it is not 0.
+    and scores of two models, which are ratings of `n_levels` levels if that is not 0.
     """
 
     n_batches: int
@@ -55,7 +55,7 @@ class Series(NamedTuple):
     looks: int | None = 52
     is_split: bool = False
     n_labelled: int = 0
-    step: float = 0.0
+    n_levels: int = 0
 
 
 #: A year of weeks and ten years without a change, and a year with a change after its first half.
@@ -70,7 +70,7 @@ SCENARIOS: Mapping[str, Series] = {
     "change, one by one": Series(52, 27, 1, is_split=True),
     "year, labels": Series(52, n_labelled=1000),
     "year, few labels": Series(52, n_labelled=250),
-    "year, few levels": Series(52, n_labelled=250, step=1.0),
+    **{f"year, {count} levels": Series(52, n_labelled=250, n_levels=count) for count in (5, 7, 11)},
     "year, labels, open": Series(52, looks=None, n_labelled=250),
     "ten years, labels": Series(520, looks=520, n_labelled=250),
     "change, labels": Series(52, 27, n_labelled=1000),
@@ -160,7 +160,8 @@ def _draw_labelled(series: Series, rng: np.random.Generator) -> pd.DataFrame:
     parts = []
     for (model, shift), part in zip(shifts.items(), noise, strict=True):
         score = common + part + shift * positive
-        score = np.round(score / series.step) * series.step if series.step else score
+        if series.n_levels:  # of equal width between two deviations below negatives and above positives
+            score = np.clip(np.floor((score + 2) / (4 + SHIFT) * series.n_levels), 0, series.n_levels - 1)
         parts.append(pd.DataFrame({"model": model, "batch": batch, "y_true": positive * 1, "y_score": score}))
     return pd.concat(parts, ignore_index=True)
 

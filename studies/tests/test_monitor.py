@@ -4,8 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from studies.monitor import MEASURES, MONITOR_STUDY_COLUMNS, Series, _first, measure_series, monitor_study
+from studies.monitor import (
+    MEASURES,
+    MONITOR_STUDY_COLUMNS,
+    SCENARIOS,
+    Series,
+    _draw_labelled,
+    _first,
+    measure_series,
+    monitor_study,
+)
 
 RECORDED = Path(__file__).parents[2] / "docs/studies/monitor.csv"
 
@@ -46,3 +56,9 @@ def test_labelled_batches_find_a_chosen_model_that_got_worse():
     early, late = measure_series(series, np.random.default_rng(1))
     assert np.isinf(early).all()
     assert (late <= 8).all()
+
+
+@pytest.mark.parametrize("count", [5, 7, 11])
+def test_ratings_have_so_many_levels(count):
+    rows = _draw_labelled(SCENARIOS[f"year, {count} levels"], np.random.default_rng(2))
+    assert rows["y_score"].nunique() == count
