@@ -97,8 +97,7 @@ def test_page_loads_clean_and_fetches_nothing(opened):
 
 
 def test_a_script_in_its_place_would_not_run(browser, document, tmp_path):
-    changed = document.replace('"use strict";', '"use strict";document.title = "changed";')
-    visit(browser, changed, tmp_path)
+    visit(browser, document.replace('"use strict";', '"use strict";document.title = "changed";'), tmp_path)
     assert browser.title != "changed"
     assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
 
@@ -146,8 +145,7 @@ def test_slider_moves_cursor_table_and_curves_by_key(opened, keys):
     assert cursor_x(opened) > x
     assert rows_at_prior(opened) != first
     bar.send_keys(keys.ARROW_LEFT)
-    assert rows_at_prior(opened) == first
-    assert cursor_x(opened) == pytest.approx(x, abs=0.1)
+    assert (rows_at_prior(opened), cursor_x(opened)) == (first, pytest.approx(x, abs=0.1))
     curve = by_css(opened, "svg.pr path.line").get_attribute("d")
     bar.send_keys(keys.END)
     assert caption(opened) == "At a prior of 0.5 1 in 2 positive"
@@ -163,8 +161,7 @@ def test_slider_moves_cursor_table_and_curves_by_key(opened, keys):
 
 def test_the_thumb_stands_below_the_cursor(opened):
     bar = by_css(opened, "#prior")
-    share = float(bar.get_attribute("value"))
-    thumb = bar.rect["x"] + 8 + share * (bar.rect["width"] - 16)
+    thumb = bar.rect["x"] + 8 + float(bar.get_attribute("value")) * (bar.rect["width"] - 16)
     chart = by_css(opened, "svg.wide.auprec")
     assert thumb == pytest.approx(chart.rect["x"] + cursor_x(opened) * chart.rect["width"] / 800, abs=2)
 
@@ -275,11 +272,9 @@ def test_page_is_complete_without_scripts(browser, document, tmp_path):
 def test_the_opened_page_is_short(browser, tmp_path):
     visit(browser, render_html(simulated(["network", "forest", "boosting"], n_folds=10)), tmp_path)
     browser.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
-    words = browser.execute_script("return document.body.innerText").split()
-    assert len(words) <= 2000
+    assert len(browser.execute_script("return document.body.innerText").split()) <= 2000
     assert len(browser.find_elements("css selector", "table")) <= 8
-    paper = base64.b64decode(browser.print_page())
-    assert 2 <= len(re.findall(rb"/Type\s*/Page[^s]", paper)) <= 6
+    assert 2 <= len(re.findall(rb"/Type\s*/Page[^s]", base64.b64decode(browser.print_page()))) <= 6
 
 
 @pytest.mark.parametrize("width", [390, 700, 1300])

@@ -12,18 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from skewanova import SkewanovaWarning, compare
-from skewanova.report.figures import (
-    _STYLE,
-    FIGURES,
-    MAX_LEGEND_BELOW,
-    MAX_PAIRS,
-    MAX_PANELS,
-    _move_legend_below,
-    draw_figures,
-    list_figures,
-    render_figures,
-    restrict_to_drawn,
-)
+from skewanova.report import figures
 
 
 @pytest.fixture(scope="module")
@@ -36,54 +25,46 @@ def many():
     return simulated([f"m{i}" for i in range(8)], n_folds=3)
 
 
-def test_no_two_figures_draw_the_same_and_a_control_has_no_groups(few):
-    assert {"auprec", "interaction"}.isdisjoint(FIGURES)
-    assert list_figures(few)[:2] == ("regions", "iauprec")
-    beside = simulated(["a", "b", "c"], priors=(0.5,), control="b")
-    assert "critical_difference" not in list_figures(beside)
-
-
-def test_the_main_figure_shades_the_deployment_prior(few):
-    (ax,) = FIGURES["regions"].draw(few).axes
+def test_figures_differ_shade_the_deployment_prior_and_draw_the_best_of_many(few, many):
+    assert {"auprec", "interaction"}.isdisjoint(figures.FIGURES)
+    assert figures.list_figures(few)[:2] == ("regions", "iauprec")
+    assert "critical_difference" not in figures.list_figures(
+        simulated(["a", "b", "c"], priors=(0.5,), control="b")
+    )
+    (ax,) = figures.FIGURES["regions"].draw(few).axes
     assert "deployment prior\n0.05 to 0.2" in [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def test_of_many_pairs_the_best_is_drawn_against_the_rest(few, many):
     best = many.ranking["model"].iloc[0]
-    assert len(FIGURES["difference_curves"].draw(few).axes) == 3
-    curves = FIGURES["difference_curves"].draw(many).axes
-    assert len(curves) == MAX_PANELS
+    assert len(figures.FIGURES["difference_curves"].draw(few).axes) == 3
+    curves = figures.FIGURES["difference_curves"].draw(many).axes
+    assert len(curves) == figures.MAX_PANELS
     assert all(best in ax.get_title(loc="left").split() for ax in curves)
-    assert len(many.pairs[many.pairs["role"] == "primary"]) > MAX_PAIRS
-    labels = FIGURES["pairs"].draw(many).axes[0].get_yticklabels()
+    assert len(many.pairs[many.pairs["role"] == "primary"]) > figures.MAX_PAIRS
+    labels = figures.FIGURES["pairs"].draw(many).axes[0].get_yticklabels()
     assert len(labels) == 7
     assert all(best in label.get_text().split() for label in labels)
-    surfaces = FIGURES["surface"].draw(many)
-    assert sum("m" in ax.get_title(loc="left") for ax in surfaces.axes) == MAX_PANELS
-    assert len(FIGURES["precision_recall"].draw(many).axes) == 2  # one a prior
-    assert len(FIGURES["surface"].draw(few).axes) == 3 + 1  # one bar of colours
+    surfaces = figures.FIGURES["surface"].draw(many)
+    assert sum("m" in ax.get_title(loc="left") for ax in surfaces.axes) == figures.MAX_PANELS
+    assert len(figures.FIGURES["precision_recall"].draw(many).axes) == 2  # one a prior
+    assert len(figures.FIGURES["surface"].draw(few).axes) == 3 + 1  # one bar of colours
 
 
-def test_a_figure_is_drawn_once_for_each_file(few, monkeypatch):
+def test_figures_are_drawn_once_with_legends_below_the_curves(few, monkeypatch):
     drawn, draw = [], Figure.draw
     monkeypatch.setattr(Figure, "draw", lambda figure, renderer: drawn.append(draw(figure, renderer)))
-    kind, pictures = next(draw_figures(few, ("svg", "svg", "png")))
+    kind, pictures = next(figures.draw_figures(few, ("svg", "svg", "png")))
     assert (kind, list(pictures), len(drawn)) == ("regions", ["svg", "png"], 2)
-
-
-def test_legends_stand_below_the_curves_unless_they_would_take_more_room(few):
     for kind in ("regions", "skew"):
-        figure = FIGURES[kind].draw(few)
+        figure = figures.FIGURES[kind].draw(few)
         figure.draw_without_rendering()
         (ax,) = figure.axes
         assert ax.get_legend().get_window_extent().y1 < ax.get_window_extent().y0
         assert ax.get_window_extent().width > 0.8 * figure.bbox.width
     crowded = Figure()
     ax = crowded.subplots()
-    lines = [ax.plot([0, 1])[0] for _ in range(MAX_LEGEND_BELOW + 1)]
+    lines = [ax.plot([0, 1])[0] for _ in range(figures.MAX_LEGEND_BELOW + 1)]
     ax.legend(lines, [str(line) for line in lines])
     size = crowded.get_size_inches().tolist()
-    assert _move_legend_below(crowded).get_size_inches().tolist() == size
+    assert figures._move_legend_below(crowded).get_size_inches().tolist() == size
 
 
 def titled(text):
@@ -92,28 +73,28 @@ def titled(text):
     return figure
 
 
-def test_signs_that_the_font_lacks_are_told_once():
+def test_warnings_and_faults_of_figures_are_found():
     drawings = {"a": lambda: titled("\u6a21\u578b"), "b": lambda: titled("\u578b \u4e00\u4e8c\u4e09\u56db")}
-    assert "\u6a21".encode() in dict(render_figures(drawings.items(), ("svg",)))["a"]["svg"]
+    assert "\u6a21".encode() in dict(figures.render_figures(drawings.items(), ("svg",)))["a"]["svg"]
     with pytest.warns(SkewanovaWarning) as told:
-        drawn = dict(render_figures(drawings.items(), ("svg", "png")))
+        drawn = dict(figures.render_figures(drawings.items(), ("svg", "png")))
     assert [str(warning.message) for warning in told] == [
         "figures show boxes where their font lacks a sign ('\u4e00', '\u4e09', '\u4e8c', '\u56db', "
         "'\u578b' and 1 more); tables show them all"
     ]
     assert list(drawn) == ["a", "b"]
 
-
-def test_other_warnings_of_figures_pass():
     def noisy():
         warnings.warn("mine", UserWarning, stacklevel=1)
         return titled("a")
 
     with pytest.warns(UserWarning, match=r"^mine$"):
-        dict(render_figures({"a": noisy}.items(), ("svg",)))
-
-
-# --- text is neither cut nor covered ------------------------------------------------------------------------
+        dict(figures.render_figures({"a": noisy}.items(), ("svg",)))
+    figure = Figure(figsize=(2, 2))
+    figure.text(0.5, 0.5, "one")
+    figure.text(0.52, 0.5, "two")
+    figure.text(0.95, 0.1, "too far right")
+    assert find_faults(figure) == (["too far right"], [("one", "two")])
 
 
 def list_hidden_ticks(figure):
@@ -151,23 +132,17 @@ def find_faults(figure):
     return cut, covered
 
 
-def test_faults_are_found():
-    figure = Figure(figsize=(2, 2))
-    figure.text(0.5, 0.5, "one")
-    figure.text(0.52, 0.5, "two")
-    figure.text(0.95, 0.1, "too far right")
-    assert find_faults(figure) == (["too far right"], [("one", "two")])
-
-
 @pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("number", [2, 3, 11, 30])
 @pytest.mark.parametrize("name", ["model {}", "a gradient boosting classifier with depth {}"])
 def test_no_text_of_a_figure_is_cut_or_covered(number, name):
     result = simulated([name.format(i) for i in range(number)], n_folds=5)
-    drawn = restrict_to_drawn(result)
-    with style.context(_STYLE):
-        faults = {kind: find_faults(FIGURES[kind].draw(drawn)) for kind in list_figures(result)}
+    drawn = figures.restrict_to_drawn(result)
+    with style.context(figures._STYLE):
+        faults = {
+            kind: find_faults(figures.FIGURES[kind].draw(drawn)) for kind in figures.list_figures(result)
+        }
     assert faults == dict.fromkeys(faults, ([], []))
 
 
@@ -179,8 +154,7 @@ def test_a_long_name_of_a_test_is_not_cut_in_the_diagram_of_ranks():
                       "y_score": rng.normal(size=300) + positive})
         for model in "ab" for run in range(3)
     ]  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        result = restrict_to_drawn(compare(pd.concat(parts)))
-    with style.context(_STYLE):
-        assert find_faults(FIGURES["critical_difference"].draw(result)) == ([], [])
+    with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
+        result = figures.restrict_to_drawn(compare(pd.concat(parts)))
+    with style.context(figures._STYLE):
+        assert find_faults(figures.FIGURES["critical_difference"].draw(result)) == ([], [])

@@ -134,12 +134,8 @@ class Outline(HTMLParser):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
-# --- the folder ---------------------------------------------------------------------------------------------
-
-
-def test_folder_holds_every_file_and_figures_are_what_their_names_say(folder):
-    names = {name for name, content in tree(folder).items() if content is not None}
-    assert names == {*FILES, *FIGURE_FILES}
+def test_folder_holds_every_file_and_the_readme_a_line_on_each(folder, plain_folder):
+    assert {name for name, content in tree(folder).items() if content is not None} == {*FILES, *FIGURE_FILES}
     assert {path.name for path in folder.iterdir()} == {
         "README.txt", "report.html", "provenance.json", "tables", "figures"
     }  # fmt: skip
@@ -151,9 +147,6 @@ def test_folder_holds_every_file_and_figures_are_what_their_names_say(folder):
         width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
         assert (png[:4], width >= 6 * 150, height >= 2 * 150) == (b"\x89PNG", True, True)
         assert (b"<svg" in svg[:400], svg.rstrip()[-6:], pdf[:4]) == (True, b"</svg>", b"%PDF")
-
-
-def test_readme_has_a_line_on_every_file(folder, plain_folder):
     for place in (folder, plain_folder):
         lines = (place / "README.txt").read_text(encoding="utf-8").splitlines()
         listed = {line.split(" ")[0] for line in lines}
@@ -174,8 +167,7 @@ def test_files_give_back_the_frame_exactly(folder, hostile, name):
         return
     with (folder / FRAME_FILES[name]).open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == list(frame)
-    assert len(rows) == len(frame)
+    assert (header, len(rows)) == (list(frame), len(frame))
     for column, cells in zip(frame, zip(*rows, strict=True) if rows else [()] * len(header), strict=True):
         for cell, value in zip(cells, frame[column], strict=True):
             if isinstance(value, float | np.floating):
@@ -227,22 +219,12 @@ def test_drawing_leaves_pyplot_and_its_settings_alone(plain):
     usual = dict(report_figures.draw_figures(plain, ("svg",)))
     with plt.rc_context({"axes.facecolor": "black", "font.size": 30}):
         styled = dict(report_figures.draw_figures(plain, ("svg",)))
-    assert (dict(rcParams), plt.get_fignums()) == (before, figures)
-    assert styled == usual
-
-
-def test_a_page_needs_no_matplotlib():
-    code = "import sys, skewanova.report.document; assert not {'matplotlib', 'seaborn'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-# --- the document -------------------------------------------------------------------------------------------
+    assert (dict(rcParams), plt.get_fignums(), styled) == (before, figures, usual)
 
 
 def test_document_is_balanced_and_its_figures_and_tables_are_described(document, outline):
     assert document.startswith("<!DOCTYPE html>")
-    assert outline.named("html") == [{"lang": "en"}]
-    assert len(outline.ids) == len(set(outline.ids))
+    assert (outline.named("html"), len(outline.ids)) == ([{"lang": "en"}], len(set(outline.ids)))
     assert outline.headings[0] == outline.headings.count(1) == np.diff(outline.headings).max() == 1
     assert all("scope" in attrs for attrs in outline.named("th"))
     assert len(outline.named("caption")) == len(outline.named("table")) <= 8
@@ -298,36 +280,31 @@ def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document):
     assert plain.sha256 in words
 
 
-@each(
-    ("text", "first", "rest"),
-    [
-        ("Use A.", "Use A.", ""),
-        ("Use A or C; B is worse.", "Use A or C.", "B is worse."),
-        ("Use A below 0.1; in between, either.", "Use A below 0.1.", "In between, either."),
-        ("Priors below 0.2 cannot be judged. Above: A.", "Priors below 0.2 cannot be judged.", "Above: A."),
-        ("No choice: no test (A is flat). Mean: A.", "No choice: no test.", "Because A is flat. Mean: A."),
-    ],
-)
+@each(("text", "first", "rest"), [
+    ("Use A.", "Use A.", ""), ("Use A or C; B is worse.", "Use A or C.", "B is worse."),
+    ("Use A below 0.1; in between, either.", "Use A below 0.1.", "In between, either."),
+    ("Priors below 0.2 cannot be judged. Above: A.", "Priors below 0.2 cannot be judged.", "Above: A."),
+    ("No choice: no test (A is flat). Mean: A.", "No choice: no test.", "Because A is flat. Mean: A."),
+])  # fmt: skip
 def test_the_choice_is_an_instruction_and_the_rest(text, first, rest):
     assert split_choice(text) == (first, rest)
 
 
-def test_signs_in_names_do_not_end_the_instruction():
+def test_names_keep_their_colours_on_a_page_without_matplotlib():
     names = ("a; b", "c. D")
     assert split_choice("Use a; b or c. D; e is worse.", names) == ("Use a; b or c. D.", "e is worse.")
     text = "No choice: the tests fail (a; b has ties). Mean: a; b 1."
     assert split_choice(text, names) == ("No choice: the tests fail.", "Because a; b has ties. Mean: a; b 1.")
-
-
-def test_names_have_the_colours_of_their_lines_and_stay_text():
     colors = {"a": 1, "<b>": 2, "a-b": 3, "grey": 0}
     assert str(color_names("Use a, a-b or <b>; grey is an area.", colors)) == (
         'Use <span class="c1">a</span>, <span class="c3">a-b</span> or <span class="c2">&lt;b&gt;</span>; '
         "grey is an area."
     )
+    code = "import sys, skewanova.report.document; assert not {'matplotlib', 'seaborn'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_methods_cite_what_the_references_list(folder, outline):
+def test_methods_cite_references_and_sections_stand_in_order(folder, outline, document):
     text = (folder / "tables/references.bib").read_text(encoding="utf-8")
     keys = re.findall(r"^@\w+\{(\w+),$", text, flags=re.MULTILINE)
     assert len(keys) == len(set(keys)) >= 4
@@ -335,9 +312,6 @@ def test_methods_cite_what_the_references_list(folder, outline):
     assert {"landgrebe2006", "nadeau2003", "holm1979"} <= set(keys)
     for reference in methods.REFERENCES:
         assert (reference.key in keys) == (reference.to_text() in outline.words)
-
-
-def test_sections_stand_in_order_and_the_contents_list_them(document, outline):
     parts = [attrs["id"] for tag, attrs in outline.tags if tag in {"section", "details"}]
     contents = document[document.index("<nav") : document.index("</nav>")]
     assert ["verdict", *re.findall(r'href="#(.*?)"', contents)] == parts
@@ -346,22 +320,18 @@ def test_sections_stand_in_order_and_the_contents_list_them(document, outline):
     ]  # fmt: skip
 
 
-def test_the_page_has_the_warnings_and_the_published_tests(document, hostile, outline):
+def test_the_page_has_warnings_and_claims_nothing_without_a_reliable_test(
+    document, hostile, plain, plain_document
+):
     rest = Outline(document[document.index("<main>") : document.index("</main>") + 7]).words
     assert all(" ".join(text.split()) in rest for text in hostile.warnings)
     published = hostile.tests[hostile.tests["role"] == "published"]["test"].unique()
     assert len(published) == 2
     assert all(hostile.labels[test] in rest for test in published)
-
-
-def test_the_row_of_how_sure_is_marked(plain, plain_document):
     evidence = plain.verdict.evidence
     (decisive,) = evidence[evidence["decisive"].astype(bool)].itertuples()
     (row,) = re.findall(r'<tr class="decisive".*?</tr>', plain_document, flags=re.DOTALL)
     assert f"{decisive.model_a} - {decisive.model_b}" in row
-
-
-def test_a_page_without_a_reliable_test_claims_no_difference(plain):
     said = Verdict(
         "untrusted", (), "No choice: the tests are not reliable here (few). Mean.", "No.", "No.", "Few."
     )
@@ -374,7 +344,7 @@ def test_a_page_without_a_reliable_test_claims_no_difference(plain):
     assert "no choice" in words
 
 
-def test_one_prior_goes_without_the_figures_along_priors(plain, tmp_path):
+def test_one_prior_and_one_test_set_have_words_of_their_own(plain, tmp_path, undrawn):
     alone = {
         name: plain.tables[name] for name in ("auprec", "auprec_by_prior", "precision_recall", "by_prior")
     }
@@ -385,9 +355,6 @@ def test_one_prior_goes_without_the_figures_along_priors(plain, tmp_path):
     assert [attrs["class"].split()[1] for attrs in outline.named("svg")] == ["roc", "pr"]
     assert outline.named("input") == []
     assert 'id="table-by_prior"' in document
-
-
-def test_one_test_set_is_not_said_to_be_folds(undrawn):
     outline = Outline(render_html(simulated("ABC", n_folds=1)))
     text = outline.words[: outline.words.rindex("Provenance")]
     assert not any(words in text for words in ("over folds", "one fold", "correlated t test"))
@@ -397,7 +364,7 @@ def test_one_test_set_is_not_said_to_be_folds(undrawn):
     assert not absent & set(outline.ids)
 
 
-def test_conclusions_rest_on_the_primary_test_of_iauprec():
+def test_conclusions_are_primary_and_long_tables_go_over_pages():
     for roles, responses, chosen in (
         (["published", "primary"], ["iauprec", "iauprec"], 1),
         (["primary", "published"], ["auprec", "iauprec"], 1),
@@ -406,9 +373,13 @@ def test_conclusions_rest_on_the_primary_test_of_iauprec():
     ):
         frame = pd.DataFrame({"role": roles, "response": responses, "test": [0, 1]})
         assert report_source.select_primary(frame)["test"].tolist() == [chosen]
-
-
-# --- tables for papers --------------------------------------------------------------------------------------
+    rows = tuple((str(i), "x") for i in range(80))
+    table = Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
+    text = write_latex(table, siunitx=False)
+    once = (r"\begin{longtable}", r"\label{tab:t}", r"\caption{Long}", r"\caption[]{Long (continued)}")
+    assert [text.count(part) for part in once] == [1] * 4
+    assert re.findall(r"(?m)^(\d+) & \\textbf\{x\}", text) == ["0", "40", "79"]
+    assert len(re.findall(r"(?m)^\d+ & ", text)) == 80
 
 
 def test_latex_and_markdown_are_balanced_and_escaped(folder, hostile):
@@ -429,13 +400,3 @@ def test_latex_and_markdown_are_balanced_and_escaped(folder, hostile):
     assert text.count("\n| ---") == len(build_report_tables(hostile))
     assert not re.search(r"(?<!\\)[<>]", text)
     assert text.count("\n| ") > 40
-
-
-def test_long_tables_go_over_pages_with_their_bold_cells():
-    rows = tuple((str(i), "x") for i in range(80))
-    table = Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
-    text = write_latex(table, siunitx=False)
-    once = (r"\begin{longtable}", r"\label{tab:t}", r"\caption{Long}", r"\caption[]{Long (continued)}")
-    assert [text.count(part) for part in once] == [1] * 4
-    assert re.findall(r"(?m)^(\d+) & \\textbf\{x\}", text) == ["0", "40", "79"]
-    assert len(re.findall(r"(?m)^\d+ & ", text)) == 80

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from hostile_results import HOSTILE, simulated
+from messages import expect_warning
 
 import skewanova as sa
 from skewanova.base.text import format_number, format_p
@@ -21,7 +22,7 @@ def hostile():
     return simulated(HOSTILE, n_folds=6)
 
 
-def test_the_table_has_the_difference_from_the_first_model(hostile):
+def test_the_table_has_differences_from_the_first_model_or_the_control(hostile):
     table = hostile.for_paper().table
     assert table.header == ("Model", "IAUPREC", "95 % interval", "Group", "Difference", "Adjusted p")
     assert [row[0] for row in table.rows] == hostile.ranking["model"].tolist()
@@ -33,22 +34,16 @@ def test_the_table_has_the_difference_from_the_first_model(hostile):
         assert p == format_p(pairs.loc[name, "p_adjusted"])
     assert "At rarest" not in table.full_note
     assert "Difference: from" in table.full_note
-
-
-def test_with_a_control_the_differences_are_from_it():
-    result = simulated(["a", "b", "c"], n_folds=6, control="b")
-    rows = {name: cells for name, *cells in result.for_paper().table.rows}
-    assert rows["b"][-2:] == ["", ""]
-    assert all(rows[name][-1] for name in "ac")
-
-
-def test_without_a_reliable_test_there_is_no_difference(hostile):
     silent = replace(hostile)
     silent.__dict__["verdict"] = replace(hostile.verdict, state="untrusted", models=())
     paper = silent.for_paper()
     assert paper.table.header == ("Model", "IAUPREC", "95 % interval")
     assert "Bands" not in paper.caption
     assert "No test was reliable" in str(paper.results)
+    result = simulated(["a", "b", "c"], n_folds=6, control="b")
+    rows = {name: cells for name, *cells in result.for_paper().table.rows}
+    assert rows["b"][-2:] == ["", ""]
+    assert all(rows[name][-1] for name in "ac")
 
 
 @pytest.mark.parametrize("names", [HOSTILE, [f"m{i}" for i in range(12)]])
@@ -71,29 +66,22 @@ def test_a_paper_compiles_as_it_stands(names, tmp_path):
     assert (folder / "paper.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_the_command_writes_the_same(tmp_path):
-    table = simulated(["a", "b"], n_folds=6).scores.to_frame()
-    table.to_csv(tmp_path / "scores.csv", index=False)
+def test_the_command_writes_the_same_but_for_several_data_sets(tmp_path):
+    simulated(["a", "b"], n_folds=6).scores.to_frame().to_csv(tmp_path / "scores.csv", index=False)
     run = CliRunner().invoke(
         commands.main,
         ["compare", str(tmp_path / "scores.csv"), "--paper", str(tmp_path / "paper"), "--quiet"],
     )
     assert run.exit_code == 0, run.output
-    with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        paper = sa.compare(tmp_path / "scores.csv").for_paper()
+    paper = expect_warning(r".", sa.compare, tmp_path / "scores.csv").for_paper()
     assert (tmp_path / "paper" / "methods.tex").read_text() == paper.methods.to_latex()
     assert (tmp_path / "paper" / "results.tex").read_text() == paper.results.to_latex()
-    provenance = json.loads((tmp_path / "paper" / "provenance.json").read_text())
-    assert provenance["input"]["name"] == "scores.csv"
-
-
-def test_several_data_sets_have_no_paper(tmp_path):
+    assert json.loads((tmp_path / "paper" / "provenance.json").read_text())["input"]["name"] == "scores.csv"
     table = simulated(["a", "b"], n_folds=6).scores.to_frame()
-    parts = [table.assign(dataset=name) for name in "xyz"]
-    pd.concat(parts).to_csv(tmp_path / "scores.csv", index=False)
+    pd.concat([table.assign(dataset=name) for name in "xyz"]).to_csv(tmp_path / "scores.csv", index=False)
     run = CliRunner().invoke(
-        commands.main, ["compare", str(tmp_path / "scores.csv"), "--paper", str(tmp_path / "paper")]
+        commands.main, ["compare", str(tmp_path / "scores.csv"), "--paper", str(tmp_path / "other")]
     )
     assert run.exit_code == 2
     assert "--paper takes one comparison" in run.output
-    assert not (tmp_path / "paper").exists()
+    assert not (tmp_path / "other").exists()

@@ -58,7 +58,7 @@ def test_the_slider_moves_over_the_rows_of_the_file(hostile, screen):
     assert data["heads"][-1] == ["At a prior of 0.5", "1 in 2 positive"]
 
 
-def test_the_static_table_is_that_amid_the_supported_deployment_prior(hostile, screen):
+def test_the_static_table_and_the_strip_of_the_leaders(hostile, screen):
     data = json.loads(screen.data)
     step = data["heads"].index([screen.title, screen.fraction])
     low, high = max(0.05, hostile.tables["support"].query("supported")["prior"].min()), 0.2
@@ -70,9 +70,6 @@ def test_the_static_table_is_that_amid_the_supported_deployment_prior(hostile, s
     for row in screen.rows:
         height = float(screen.charts[0].scale.y(float(row.cells[0])))
         assert dots[row.number] == pytest.approx(height, abs=0.3)
-
-
-def test_the_strip_is_that_of_the_leaders(hostile, screen):
     data, strip = json.loads(screen.data), screen.charts[0].strip
     limit = hostile.tables["support"].query("supported")["prior"].min()
     assert strip[0]["title"] == "not supported"
@@ -80,9 +77,8 @@ def test_the_strip_is_that_of_the_leaders(hostile, screen):
     used = {each["title"] for each in strip if each["title"].startswith("use ")}
     assert len(used) == len({models for models, *_ in ranges if len(models) == 1})
     assert [each["title"].startswith("open: ") for each in strip[1:]].count(True) >= 1
-    assert sum(each["width"] for each in strip) == pytest.approx(
-        screen.charts[0].scale.right - screen.charts[0].scale.left
-    )
+    expected = screen.charts[0].scale.right - screen.charts[0].scale.left
+    assert sum(each["width"] for each in strip) == pytest.approx(expected)
 
 
 def test_marks_leave_out_whoever_a_band_or_a_pair_puts_behind(hostile, screen):
@@ -107,7 +103,7 @@ def test_marks_leave_out_whoever_a_band_or_a_pair_puts_behind(hostile, screen):
     assert checked > 10
 
 
-def test_differences_are_from_the_first_of_the_choice(hostile, screen):
+def test_differences_and_precision_recall_curves_follow_the_choice(hostile, screen):
     assert screen.reference == hostile.verdict.models[0]
     frame = hostile.tables["difference_curves"]
     others = [model for model in list_drawn_models(hostile) if model != screen.reference][:4]
@@ -122,9 +118,6 @@ def test_differences_are_from_the_first_of_the_choice(hostile, screen):
         last = sign * rows.sort_values("prior")["estimate"].iloc[-1]
         (name,) = (each for each in chart.names if each["color"] == colors[model])
         assert name["end"] == pytest.approx(float(chart.scale.y(last)), abs=0.1)
-
-
-def test_precision_recall_curves_follow_the_prior(hostile, screen):
     data = json.loads(screen.data)
     models = list_drawn_models(hostile)
     for step in (0, len(data["priors"]) - 1):
@@ -136,7 +129,7 @@ def test_precision_recall_curves_follow_the_prior(hostile, screen):
             np.testing.assert_allclose(np.array(text.split(), float) / 1000, means, atol=6e-4)
 
 
-def test_without_a_reliable_test_there_are_values_alone_in_the_order_of_the_input(hostile):
+def test_without_a_reliable_test_or_a_band_there_are_values_alone(hostile):
     screen = build_screen(untrusted(hostile))
     assert screen.heads == ["Model", "AUPREC"]
     assert [row.model for row in screen.rows] == [str(model) for model in hostile.scores.models]
@@ -147,9 +140,6 @@ def test_without_a_reliable_test_there_are_values_alone_in_the_order_of_the_inpu
     assert len(chart.names) == len(HOSTILE)
     assert [each["title"] for each in chart.strip] == ["not supported", "no choice"]
     assert chart.crossings == []
-
-
-def test_unknown_bands_have_no_column(hostile):
     unknown = hostile.by_prior.assign(conf_low=np.nan, conf_high=np.nan)
     screen = build_screen(replace(hostile, tables={**hostile.tables, "by_prior": unknown}))
     assert screen.heads == ["Model", "AUPREC", "To best", MAY_BE_BEST]
@@ -157,19 +147,22 @@ def test_unknown_bands_have_no_column(hostile):
     assert not any(line["band"] for line in screen.charts[0].lines)
 
 
-def test_of_many_models_the_choice_has_colours_and_only_the_first_a_band(many):
-    screen = build_screen(many)
+def test_of_many_models_some_have_colours_and_all_have_differences(many, screen):
+    drawn = build_screen(many)
     models = list_drawn_models(many)
-    colored = [models[row.number] for row in screen.rows if row.color]
+    colored = [models[row.number] for row in drawn.rows if row.color]
     assert set(colored) == {*many.verdict.models[:5], models[0]}
-    chart = screen.charts[0]
+    chart = drawn.charts[0]
     assert sum(bool(line["band"]) for line in chart.lines) == 1
     assert len(chart.names) == len(colored) < len(chart.lines) == 12
     low, high = chart.scale.y_limits
     assert low <= many.by_prior["auprec"].min() <= many.by_prior["auprec"].max() <= high
-
-
-def test_many_models_are_drawn_as_differences_from_the_highest_too(many, screen):
+    last = list_drawn_models(many)[-1]
+    verdict = replace(
+        many.verdict, models=many.verdict.models[:1], warnings=(f"worse than chance: {last!r}",)
+    )
+    colors = color_models(list_drawn_models(many), verdict)
+    assert [model for model, color in colors.items() if color] == [*many.verdict.models[:1], last]
     assert screen.distances == []
     wide = build_screen(many).distances[0]
     models, groups = list_drawn_models(many), dict(tuple(many.by_prior.groupby("model", observed=True)))
@@ -178,12 +171,3 @@ def test_many_models_are_drawn_as_differences_from_the_highest_too(many, screen)
         assert not line["band"]
         height = float(line["path"].split("L")[-1].split(" ")[1])
         assert height == pytest.approx(float(wide.scale.y(-regret[-1])), abs=0.06)
-
-
-def test_a_model_with_a_warning_has_a_colour(many):
-    last = list_drawn_models(many)[-1]
-    verdict = replace(
-        many.verdict, models=many.verdict.models[:1], warnings=(f"worse than chance: {last!r}",)
-    )
-    colors = color_models(list_drawn_models(many), verdict)
-    assert [model for model, color in colors.items() if color] == [*many.verdict.models[:1], last]

@@ -27,13 +27,11 @@ MEASURES = frame_of(
 def build_ranking_table(ranking, alpha):
     sizes = pd.DataFrame({"n_positive": [40, 38], "n_negative": [1200, 1200]})
     source = SimpleNamespace(
-        ranking=ranking,
-        alpha=alpha,
-        design=FoldDesign("independent", n_folds=2, reason="stated"),
+        ranking=ranking, alpha=alpha, design=FoldDesign("independent", n_folds=2, reason="stated"),
         tables={"iauprec": sizes, "decisions": pd.DataFrame({"expected_loss": [0.1, 0.0123]})},
         evaluation=SimpleNamespace(deployment_prior=UniformPrior(0.05, 0.2)),
-        verdict=SimpleNamespace(is_trusted=True),
-    )
+        verdict=SimpleNamespace(is_trusted=True)
+    )  # fmt: skip
     return report_tables.build_ranking_table(source)
 
 
@@ -44,10 +42,7 @@ def auprec(priors, values):
     return pd.DataFrame(rows, columns=["model", "fold", "prior", "auprec"])
 
 
-# --- measures ---------------------------------------------------------------------------------------------
-
-
-def test_performance_holds_means_and_spreads_in_ranking_order():
+def test_performance_holds_means_and_spreads_with_the_best_in_bold():
     frame = auprec((0.5, 0.1), [(0.9, 0.7, 0.6, 0.6), (0.2, 0.4, 0.30, 0.31)])
     found = build_performance_table(frame, MEASURES, RANKING)
     assert found.header == ("Model", "AUPREC(0.5)", "AUPREC(0.1)", "IAUPREC", "AUC")
@@ -56,9 +51,6 @@ def test_performance_holds_means_and_spreads_in_ranking_order():
         ("A", "0.800 (0.141)", "0.300 (0.141)", "0.500 (0.141)", "0.900 (0.000)"),
     )
     assert found.bold == {(1, 1), (0, 2), (0, 3), (0, 4), (1, 4)}
-
-
-def test_the_best_is_bold_before_rounding_and_one_fold_has_no_spread():
     frame = auprec((0.5,), [(0.60001, 0.60001, 0.6, 0.6)])
     bold = build_performance_table(frame, MEASURES, RANKING).bold
     assert ((1, 1) in bold, (0, 1) in bold) == (True, False)
@@ -68,14 +60,11 @@ def test_the_best_is_bold_before_rounding_and_one_fold_has_no_spread():
     assert found.rows[0] == ("B", "0.600", "0.700", "0.800")
 
 
-def test_priors_that_differ_little_stay_apart():
+def test_priors_stay_apart_and_sixteen_fit_the_screen():
     priors = (0.1, 0.1 + 1e-9, 1e-7, 0.1 + 2e-9)
     found = build_performance_table(auprec(priors, [(0.1 * i,) * 4 for i in range(1, 5)]), MEASURES, RANKING)
     assert found.header[1:5] == ("AUPREC(0.1)", "AUPREC(0.100000001)", "AUPREC(1e-07)", "AUPREC(0.100000002)")
     assert [cell[:5] for cell in found.rows[0][1:5]] == ["0.100", "0.200", "0.300", "0.400"]
-
-
-def test_sixteen_priors_and_twelve_models_fit_the_screen():
     models = [f"gradient boosting with {i} trees and more" for i in range(12)]
     priors = np.linspace(0.02, 0.9, 16)
     grid = pd.MultiIndex.from_product([models, [1, 2], priors], names=["model", "fold", "prior"])
@@ -89,9 +78,6 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
     ranked = build_ranking_table(ranking, 0.005).to_text()
     assert max(map(len, ranked.split("\n"))) <= 80
     assert len({line[:24] for line in ranked.split("\n") if line.startswith("gradient")}) == 12
-
-
-# --- ranking, regions -------------------------------------------------------------------------------------
 
 
 def test_ranking_and_sizes():
@@ -113,10 +99,7 @@ def test_ranking_and_sizes():
     assert report_tables.write_sizes(sizes, one) == "Test set: 40 positives and 60 negatives"
 
 
-# --- one frame, one table ---------------------------------------------------------------------------------
-
-
-def test_anova():
+def test_anova_and_pairs():
     rows = TABLES["tests"].build(ANOVA).rows
     numbers = ("0.1235", "15.25", "<0.0001", "0.400", "0.55")
     assert rows[0] == ("2-way ANOVA, IAUPREC", "model", "2", "38", *numbers)
@@ -125,9 +108,6 @@ def test_anova():
     for rounding in (-2e-16, 0.0, 2e-16):
         near = TABLES["tests"].build(ANOVA[:2].assign(df=[1 + rounding, 1.01 + rounding])).rows
         assert [row[2] for row in near] == ["1", "1.01"]
-
-
-def test_pairs():
     frame = pd.concat([
         posthoc(("A", "B", 0.1234, 0.0456, True)),
         posthoc(("A|x", "B", -0.0001, NAN, False), prior=0.1, response="auprec", conf_low=NAN, test="new"),
@@ -145,13 +125,10 @@ BUILT = {
         frame_of(
             "model prior_low prior_high margin runner_up",
             *[("A", 0.01, 0.123456, 0.00456, "B"), ("B", 0.123456, 0.5, NAN, "")],
-        ),
-        [("A", "0.01 to 0.1235", "0.0046", "B"), ("B", "0.1235 to 0.5", "", "")],
-    ),
+        ), [("A", "0.01 to 0.1235", "0.0046", "B"), ("B", "0.1235 to 0.5", "", "")]),
     "prior_pairs": (
         posthoc((0.5, 0.1, 0.25, 1e-9, True)).rename(columns={"model_a": "prior_a", "model_b": "prior_b"}),
-        [("0.5 - 0.1", "0.250", "-0.100 to 0.300", "<0.0001", "yes")],
-    ),
+        [("0.5 - 0.1", "0.250", "-0.100 to 0.300", "<0.0001", "yes")]),
     "equivalence": (
         frame_of(
             "model_a model_b p_a_ahead p_equal p_b_ahead rope p_adjusted equivalent",
@@ -161,14 +138,11 @@ BUILT = {
         [
             ("A - B", "0.92", "not shown", "0.92", "0.08", "0.01"),
             ("A - C", "0.030", "yes", "0.01", "0.98", "0.01"),
-        ],
-    ),
+        ]),
     "assumptions": (
         frame_of(
             "check statistic p_value advice", ("shapiro_wilk", 0.9, 0.5, ""), ("levene", NAN, NAN, "look")
-        ),
-        [("shapiro wilk", "0.900", "0.50", "nothing to add"), ("levene", "", "", "look")],
-    ),
+        ), [("shapiro wilk", "0.900", "0.50", "nothing to add"), ("levene", "", "", "look")]),
     "choices": (
         frame_of(
             "criterion model value runner_up margin",
@@ -177,9 +151,8 @@ BUILT = {
         [
             ("best worst case (maximin)", "A", "0.250", "B", "0.125"),
             ("most probably the best", "B", "0.500", "", ""),
-        ],
-    ),
-    "crossings": (  # those that change the lead come first
+        ]),
+    "crossings": (
         frame_of(
             "prior conf_low conf_high model_below model_above lead open_low open_high",
             (0.02, NAN, NAN, "C", "B", False, False, False),
@@ -190,16 +163,13 @@ BUILT = {
             ("0.08", "0.05 to 0.1 or above", "B", "A", "yes"),
             ("0.02", "", "C", "B", "no"),
             ("0.3", "0.01 or below to 0.5 or above", "C", "A", "no"),
-        ],
-    ),
+        ]),
     "sensitivity": (
         frame_of(
             "model auprec_at_rarest auprec_commonest sensitivity loss_per_tenfold",
             ("A", 0.25, 0.75, 0.5, 0.375),
-        ),
-        [("A", "0.250", "0.750", "0.500", "0.375")],
-    ),
-}
+        ), [("A", "0.250", "0.750", "0.500", "0.375")]),
+}  # fmt: skip
 OPTIONS = {
     "prior_pairs": {"alpha": 0.05},
     "equivalence": {"posterior": "t posterior."},
@@ -215,7 +185,7 @@ def test_rows_are_those_of_the_frame(name):
     assert name != "equivalence" or "differs by less than 0.01" in found.caption
 
 
-def test_leaders_have_one_row_a_stretch_of_priors():
+def test_leaders_and_intervals():
     frame = frame_of(
         "prior_low prior_high leader contender",
         *[(0.01, 0.1, "A", "A"), (0.01, 0.1, "A", "C"), (0.01, 0.1, "A", "B"), (0.1, 0.5, "B", "B")],
@@ -223,16 +193,10 @@ def test_leaders_have_one_row_a_stretch_of_priors():
     table = build_leaders_table(frame, "95 %")
     assert table.rows == (("0.01 to 0.1", "A", "C, B"), ("0.1 to 0.5", "B", "none"))
     assert "95 %" in table.caption
-
-
-def test_intervals():
     frame = pd.DataFrame(
-        [
-            ("A", "fold", 1, 0.51234, 0.4, 0.6, 0.9, "wilson", "5 are few"),
-            ("A", "pooled", pd.NA, 0.5, NAN, NAN, 0.9, "bca", "7 are few"),
-        ],
-        columns=list(INTERVAL_COLUMNS),
-    )
+        [("A", "fold", 1, 0.51234, 0.4, 0.6, 0.9, "wilson", "5 are few"),
+         ("A", "pooled", pd.NA, 0.5, NAN, NAN, 0.9, "bca", "7 are few")], columns=list(INTERVAL_COLUMNS)
+    )  # fmt: skip
     found = report_tables.build_intervals_table(frame, "these fitted models on further cases")
     assert found.header == ("Model", "Fold", "AUPREC", "90 % interval", "Method")
     assert found.rows == (
@@ -244,5 +208,4 @@ def test_intervals():
         "change is not in it. Rows in brackets take the models of all folds for one. "
         "Warning: 5 are few (and 1 more like it)."
     )
-    alone = report_tables.build_intervals_table(frame[:1], "these")
-    assert "brackets" not in alone.note
+    assert "brackets" not in report_tables.build_intervals_table(frame[:1], "these").note
