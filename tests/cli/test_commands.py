@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from command_runs import QUICK, assert_refused, content, frame, run, wide
 from halved_tables import halved_frame
 from loops import each
+from messages import expect_warning
 
 import skewanova as sa
 from skewanova.cli import commands as cli_commands
@@ -25,23 +26,18 @@ def run_process(*arguments, **environment):
     return done.returncode, done.stdout, done.stderr
 
 
-# --- as a process -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_compare_as_a_process_writes_the_folder(folder):
     status, told, warned = run_process("compare", "scores.csv", *QUICK, "--out", "report")
     assert (status, warned) == (0, "")
     assert told.endswith("Written to report: open report/report.html in a browser.\n")
     assert all(line.isprintable() and len(line) <= 80 for line in told.split("\n"))
-    with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        known = sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5,))
+    known = expect_warning(r".", sa.compare, sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5,))
     for name in ("auprec", "iauprec", "tests", "pairs", "ranking", "regions"):
         written = pd.read_csv(
             folder / "report" / "tables" / f"{name}.csv", keep_default_na=False, na_values=[""]
         )
-        assert list(written) == list(known.tables[name])
-        assert written.shape == known.tables[name].shape
+        assert (list(written), written.shape) == (list(known.tables[name]), known.tables[name].shape)
     assert (folder / "report" / "report.html").is_file()
     assert sorted(p.name for p in folder.iterdir()) == ["report", "scores.csv", "wide.csv"]
 
@@ -50,8 +46,7 @@ def test_compare_as_a_process_writes_the_folder(folder):
 def test_bad_input_and_faults_of_the_program_as_a_process(folder, monkeypatch):
     before = content(folder)
     refused = run_process("compare", "absent.csv", "--out", "report")
-    assert refused == (2, "", "Error: there is no file 'absent.csv'\n")
-    assert content(folder) == before
+    assert (refused, content(folder)) == ((2, "", "Error: there is no file 'absent.csv'\n"), before)
     code = (
         "import skewanova.scores.pairing as s\n"
         "def fail(table): raise RuntimeError('a bug')\n"
@@ -72,9 +67,6 @@ def test_names_that_the_terminal_cannot_show_do_not_stop_it(folder):
     assert "models: \\u6a21\\u578b, m1\n" in told
 
 
-# --- help and version -------------------------------------------------------------------------------------
-
-
 def commands(group=cli_commands.main, path=()):
     yield path
     for name, command in getattr(group, "commands", {}).items():
@@ -93,7 +85,7 @@ def test_help_fits_80_columns(path, flag):
     assert lines[2].strip().endswith((".", ","))
 
 
-def test_every_option_has_help():
+def test_every_option_has_help_and_the_version_is_printed():
     for path in commands():
         command = cli_commands.main
         for name in path:
@@ -102,13 +94,7 @@ def test_every_option_has_help():
             assert parameter.param_type_name == "argument" or parameter.help.endswith((".", ")", "DIR")), (
                 parameter
             )
-
-
-def test_version():
     assert run("--version").output == f"skewanova, version {sa.__version__}\n"
-
-
-# --- check ------------------------------------------------------------------------------------------------
 
 
 def test_check(folder):
@@ -133,7 +119,7 @@ def test_check(folder):
     assert "warning: models have different numbers of cases in 1 folds (the first: fold 1)" in done.output
 
 
-def test_options_about_columns(folder):
+def test_options_about_columns_and_those_that_are_refused(folder):
     names = {"model": "clf", "fold": "split", "y_true": "label", "y_score": "p"}
     renamed = frame().rename(columns=names)
     renamed["label"] = np.where(renamed["label"] == 1, "ill", "well")
@@ -152,6 +138,13 @@ def test_options_about_columns(folder):
     table.assign(label=np.where(table["label"] == 1, "ill", "well")).to_csv("w.csv", index=False)
     done = run("check", "w.csv", "--wide", *options[2:6], *options[8:])
     assert (done.exit_code, done.output) == (0, known)
+    planned = [
+        ("--cost-case -1", "^Error: --cost-case must be an area that one unit costs, 0 or more, but got")
+    ]
+    commands = (["compare", *QUICK], COMPARED), (["intervals"], INTERVALS), (["plan"], planned)
+    for command, table in commands:
+        for options, message in table:
+            assert_refused([*command, "scores.csv", *options.split()], message, folder)
 
 
 TABLES = [
@@ -193,7 +186,7 @@ def test_rows_that_are_refused(folder, edit, message):
     assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], message, folder)
 
 
-def test_one_fold_is_checked_and_compared_by_its_cases(folder, undrawn):
+def test_one_fold_and_wide_models_are_compared(folder, undrawn, tmp_path, monkeypatch):
     frame().query("fold == 1").to_csv("scores.csv", index=False)
     told = "one fold: models are compared by the variation of their areas over cases"
     assert told in run("check", "scores.csv").output
@@ -203,6 +196,13 @@ def test_one_fold_is_checked_and_compared_by_its_cases(folder, undrawn):
     page = (folder / "report" / "report.html").read_text(encoding="utf-8")
     assert "F over cases of one test set of IAUPREC: F(" in " ".join(page.split())
     assert (folder / "report" / "report.html").is_file()
+    monkeypatch.chdir(tmp_path)
+    labels = [0, 1] * 30
+    columns = {"y_true": labels, "a": np.arange(60.0), "b": np.arange(60.0) % 7, "site": "north"}
+    pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
+    message = r"`site` must hold real numbers, .* leave it out, or list the models: `skewanova compare --wide"
+    assert_refused(["compare", "wide.csv", "--wide"], message, tmp_path)
+    assert run("compare", "wide.csv", "--wide", "--models", "a,b", "--quiet").exit_code == 0
 
 
 COMPARED = [
@@ -234,30 +234,10 @@ INTERVALS = [
 ]
 
 
-def test_models_of_a_wide_table_can_be_listed_beside_other_columns(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    labels = [0, 1] * 30
-    columns = {"y_true": labels, "a": np.arange(60.0), "b": np.arange(60.0) % 7, "site": "north"}
-    pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
-    message = r"`site` must hold real numbers, .* leave it out, or list the models: `skewanova compare --wide"
-    assert_refused(["compare", "wide.csv", "--wide"], message, tmp_path)
-    assert run("compare", "wide.csv", "--wide", "--models", "a,b", "--quiet").exit_code == 0
-
-
-def test_options_that_are_refused(folder):
-    planned = [
-        ("--cost-case -1", "^Error: --cost-case must be an area that one unit costs, 0 or more, but got")
-    ]
-    commands = (["compare", *QUICK], COMPARED), (["intervals"], INTERVALS), (["plan"], planned)
-    for command, table in commands:
-        for options, message in table:
-            assert_refused([*command, "scores.csv", *options.split()], message, folder)
-
-
-# --- compare ----------------------------------------------------------------------------------------------
-
-
-def test_compare_prints_the_summary_and_drops_folds_if_asked(folder):
+def test_compare_prints_the_summary_drops_folds_and_writes_the_figures_asked_for(folder, undrawn):
+    for asked, written in (("none", set()), ("svg,pdf", {".svg", ".pdf"})):
+        assert run("compare", "scores.csv", *QUICK, "--out", "out", "--figures", asked).exit_code == 0
+        assert {path.suffix for path in (folder / "out" / "figures").glob("*")} == written
     frame()[:200].to_csv("scores.csv", index=False)
     assert_refused(["compare", "scores.csv", *QUICK], "--missing drop$", folder)
     done = run("compare", "scores.csv", *QUICK, "--missing", "drop", "--full")
@@ -265,12 +245,6 @@ def test_compare_prints_the_summary_and_drops_folds_if_asked(folder):
     assert done.output.startswith("Warning  ")
     assert "\nChoose  " in done.output
     assert "dropped 1 of 3 folds for all models" in " ".join(done.output.split())
-
-
-def test_compare_writes_the_figures_asked_for(folder, undrawn):
-    for asked, written in (("none", set()), ("svg,pdf", {".svg", ".pdf"})):
-        assert run("compare", "scores.csv", *QUICK, "--out", "out", "--figures", asked).exit_code == 0
-        assert {path.suffix for path in (folder / "out" / "figures").glob("*")} == written
 
 
 def test_compare_passes_every_option_on(folder, monkeypatch):
@@ -286,17 +260,11 @@ def test_compare_passes_every_option_on(folder, monkeypatch):
         "--alpha", "0.005", "--area-estimator", "exact", "--missing", "drop",
         "--seed", "7",
     ]  # fmt: skip
-    assert run(*arguments).exit_code == 2
-    assert seen["deployment_prior"] == sa.UniformSkew(4, 19)
-    assert seen["at_priors"] == (0.5, 0.1)
-    assert (seen["alpha"], seen["area_estimator"]) == (0.005, "exact")
+    assert (run(*arguments).exit_code, seen["deployment_prior"]) == (2, sa.UniformSkew(4, 19))
+    assert (seen["at_priors"], seen["alpha"], seen["area_estimator"]) == ((0.5, 0.1), 0.005, "exact")
     assert (seen["missing"], seen["rng"], seen["models"]) == ("drop", 7, ("m0", "m1"))
-    assert run("demo").exit_code == 2
-    assert seen["deployment_prior"] == sa.UniformPrior(0.05, 0.2)
+    assert (run("demo").exit_code, seen["deployment_prior"]) == (2, sa.UniformPrior(0.05, 0.2))
     assert (seen["at_priors"], seen["alpha"], seen["rng"]) == ((0.5, 0.1, 0.01), 0.05, 0)
-
-
-# --- intervals and studies --------------------------------------------------------------------------------
 
 
 def test_intervals_of_folds_and_pooled_where_they_are_disjoint(folder):
@@ -315,9 +283,6 @@ def test_intervals_of_folds_and_pooled_where_they_are_disjoint(folder):
     assert all(f"{row.conf_low:.3f} to {row.conf_high:.3f}" in done.output for row in rows)
 
 
-# --- halvings ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_halvings_are_compared_as_their_table_whatever_their_columns(folder):
     table = halved_frame(n_folds=5, inner_folds=5, n_cases=90)
@@ -331,9 +296,6 @@ def test_halvings_are_compared_as_their_table_whatever_their_columns(folder):
     assert found["pairs"][0]["p_value"] == pytest.approx(expected.pairs["p_value"].iloc[0])
     table.query("part == 'holdout'").drop(columns=["part", "halving"]).to_csv("held.csv", index=False)
     assert_refused(["compare", "held.csv", "--design", "split_half"], "needs a table with halvings", folder)
-
-
-# --- values of any measure ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -352,8 +314,7 @@ def test_compare_values(values):
     assert (done.exit_code, done.stdout.split("\n")[0]) == (0, "Choose            Use m2.")
     assert done.stdout.endswith("Written to report: open report/report.html in a browser.\n")
     known = sa.compare_values(values, measure="accuracy", design="kfold", rope=0.01)
-    written = pd.read_csv("report/tables/pairs.csv")
-    pd.testing.assert_frame_equal(written, known.pairs, check_dtype=False)
+    pd.testing.assert_frame_equal(pd.read_csv("report/tables/pairs.csv"), known.pairs, check_dtype=False)
     assert {path.name for path in Path("paper").iterdir()} >= {"paper.tex", "figure.pdf", "references.bib"}
     assert run("report", "report").stdout == "report/report.html\n"
     found = json.loads(run("compare-values", "values.csv", *options, "--models", "m0,m2", "--json").stdout)

@@ -3,7 +3,7 @@
 import pytest
 from command_runs import run
 from loops import each
-from messages import exact
+from messages import exact, expect_error
 
 from skewanova.cli.options import parse_deployment_prior, parse_prior, parse_priors
 from skewanova.priors.weightings import BetaPrior, UniformPrior, UniformSkew
@@ -26,8 +26,7 @@ def test_parse_deployment_prior(text, weighting):
     ("quantiles:0.5=0.1:0.5=0.2", "the shares of `quantiles` must be different, but got 0.5=0.1:0.5=0.2"),
 ])  # fmt: skip
 def test_deployment_prior_out_of_range(text, message):
-    with pytest.raises(ValueError, match=exact(message)):
-        parse_deployment_prior(text)
+    expect_error(exact(message), parse_deployment_prior, text, error=ValueError)
 
 
 @each("text", [
@@ -39,8 +38,7 @@ def test_deployment_prior_of_another_form(text):
         "a deployment prior must be LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
         f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
     )
-    with pytest.raises(ValueError, match=exact(message)):
-        parse_deployment_prior(text)
+    expect_error(exact(message), parse_deployment_prior, text, error=ValueError)
 
 
 @each(("text", "remedies"), [
@@ -55,7 +53,7 @@ def test_ranges_of_skews_or_of_percentages_are_written_as_such(text, remedies):
         parse_deployment_prior(remedy)
 
 
-def test_parse_priors():
+def test_parse_priors_and_a_poor_fit_of_quantiles(tmp_path):
     assert parse_priors("0.5, 0.1,1e-2") == (0.5, 0.1, 0.01)
     for text in ("", "0.5,", "0.5;0.1", "half"):
         with pytest.raises(
@@ -64,16 +62,9 @@ def test_parse_priors():
             parse_priors(text)
     with pytest.raises(ValueError, match=exact("`priors` must lie strictly between 0 and 1, but got 0")):
         parse_priors("0.5,0")
-
-
-def test_parse_prior():
     assert parse_prior(" 0.1") == 0.1
     message = "`priors` must be one number, but got '0.1,0.2'; a range is for --deployment-prior"
-    with pytest.raises(ValueError, match=exact(message)):
-        parse_prior("0.1,0.2")
-
-
-def test_a_poor_fit_of_quantiles_is_one_line_of_the_command(tmp_path):
+    expect_error(exact(message), parse_prior, "0.1,0.2", error=ValueError)
     path = tmp_path / "scores.csv"
     path.write_text("model,y_true,y_score\n" + "".join(f"{m},{i % 2},{i}\n" for m in "AB" for i in range(40)))
     stated = ["intervals", path, "--deployment-prior", "quantiles:0.05=0.02:0.5=0.08:0.95=0.15"]

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from command_runs import QUICK, assert_refused, frame, run
 from loops import each
+from messages import expect_warning
 
 import skewanova as sa
 from skewanova.base import folders
@@ -26,21 +27,17 @@ from skewanova.report import document as report_folder
 from skewanova.report.figures import KINDS
 from skewanova.report.source import COMPUTED_FRAMES, FRAMES
 
-# --- JSON -------------------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def known():
-    with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        return sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5,))
+    return expect_warning(r".", sa.compare, sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5,))
 
 
 def test_comparison_as_json_holds_every_frame(folder, known, undrawn):
     done = run("compare", "scores.csv", *QUICK, "--json", "--out", "report")
     assert (done.exit_code, done.stderr) == (0, "")
     found = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert found["command"] == "compare"
-    assert found["skewanova"] == sa.__version__
+    assert (found["command"], found["skewanova"]) == ("compare", sa.__version__)
     assert tuple(found["conclusions"]) == known.conclusions
     assert tuple(found["warnings"]) == tuple(map(cli_output.to_shell, known.warnings)) != known.warnings
     assert found["warnings"][0].endswith("state the design, as in --design kfold --test-fraction 0.1")
@@ -80,7 +77,7 @@ def test_other_warnings_of_writing_pass():
         warnings.warn("mine", UserWarning, stacklevel=1)
 
 
-def test_check_as_json(folder):
+def test_check_as_json_and_inverted_scores_in_every_output(folder):
     found = json.loads(run("check", "scores.csv", "--json").stdout)
     near_chance, few = found.pop("warnings")
     assert near_chance.startswith(
@@ -93,30 +90,43 @@ def test_check_as_json(folder):
         "skewanova": sa.__version__,
     }  # fmt: skip
     assert_refused(["check", "absent.csv", "--json"], "there is no file", folder)
+    table = frame(n_models=3, size=200)
+    inverted = table.assign(y_score=table["y_score"].where(table["model"] == "m2", -table["y_score"]))
+    inverted.to_csv("scores.csv", index=False)
+    printed = " ".join(run("compare", "scores.csv", *QUICK).output.split())
+    named = re.search(r"worse than chance: 'm0' \(AUC [\d.]+\), 'm1' \(AUC [\d.]+\)", printed)
+    assert named.start() < printed.index("Choose Use m2.")
+    assert named[0] in " ".join(run("check", "scores.csv").output.split())
+    verdict = json.loads(run("compare", "scores.csv", *QUICK, "--json").output)["verdict"]
+    assert any(named[0] in text for text in verdict["warnings"])
+    (decisive,) = [row for row in verdict["evidence"] if row["decisive"]]
+    assert decisive["p_adjusted"] == max(row["p_adjusted"] for row in verdict["evidence"])
 
 
-@each(
-    ("value", "plain"),
-    [
-        (np.nan, None), (-np.inf, None), (np.float64(0.5), 0.5), (np.int64(3), 3), (np.bool_(True), True),
-        (pd.NA, "<NA>"), ({"a": (1, np.nan)}, {"a": [1, None]}), (np.arange(2), [0, 1]), (None, None),
-        (pd.DataFrame({"a b": [np.nan]}), [{"a b": None}]),
-    ],
-)  # fmt: skip
+@each(("value", "plain"), [
+    (np.nan, None), (-np.inf, None), (np.float64(0.5), 0.5), (np.int64(3), 3), (np.bool_(True), True),
+    (pd.NA, "<NA>"), ({"a": (1, np.nan)}, {"a": [1, None]}), (np.arange(2), [0, 1]), (None, None),
+    (pd.DataFrame({"a b": [np.nan]}), [{"a b": None}]),
+])  # fmt: skip
 def test_what_json_has(value, plain):
     assert cli_output._to_json_value(value) == plain
 
 
-# --- quiet, width, colours --------------------------------------------------------------------------------
-
-
-def test_quiet_prints_nothing_and_writes(folder, undrawn):
+def test_quiet_prints_nothing_and_every_stage_is_counted(folder, undrawn):
     done = run("compare", "scores.csv", *QUICK, "--quiet", "--out", "report")
     assert (done.exit_code, done.output) == (0, "")
     assert (folder / "report" / "report.html").is_file()
     assert run("check", "scores.csv", "-q").output == ""
     assert run("intervals", "scores.csv", "-q").output == ""
     assert_refused(["check", "absent.csv", "--quiet"], "there is no file", folder)
+    heard = []
+    with listen_to_stages(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
+        sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5, 0.4)).save(
+            "report", figures="svg"
+        )
+    report_stage("nobody hears")
+    figures = [kind.replace("_", " ") for kind in KINDS if kind not in {"components", "prior_estimate"}]
+    assert heard == [*STAGES, *(f"figure {kind}" for kind in figures)]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 140])
@@ -124,10 +134,8 @@ def test_lines_fit_the_screen(folder, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     frame(n_models=5).to_csv("scores.csv", index=False)
     for command, options in (
-        ("compare", [*QUICK, "--full"]),
-        ("intervals", ["--prior", "0.01"]),
-        ("check", []),
-    ):
+        ("compare", [*QUICK, "--full"]), ("intervals", ["--prior", "0.01"]), ("check", [])
+    ):  # fmt: skip
         done = run(command, "scores.csv", *options)
         assert done.exit_code == 0
         lengths = [len(line) for line in done.output.split("\n")]
@@ -150,7 +158,7 @@ def test_colours_on_a_terminal_only(folder, known):
     assert done.stderr.startswith("\x1b[31m\x1b[1mError:\x1b[0m there is no file")
 
 
-def test_verdict_and_ranking_are_printed_unless_more_is_asked_for(folder, known):
+def test_verdict_and_ranking_are_printed_and_a_missing_fold_column_is_told(folder, known):
     brief = run("compare", "scores.csv", *QUICK).output
     assert brief == run("compare", "scores.csv", *QUICK, "--brief").output
     assert brief.startswith(cli_output.to_shell(known.summary()))
@@ -159,28 +167,11 @@ def test_verdict_and_ranking_are_printed_unless_more_is_asked_for(folder, known)
     assert 0 < number < len(known.warnings)
     assert f"With --full: {number} warnings, conclusions, tests, tables." in brief
     assert "Conclusions" not in brief
-
-
-def test_a_missing_fold_column_is_told(folder):
     frame().drop(columns="fold").to_csv("scores.csv", index=False)
     for command in (["compare", *QUICK], ["check"]):
         note = " ".join(run(command[0], "scores.csv", *command[1:]).stderr.split())
         assert note.endswith("if they are several folds, name the fold column: --fold-column NAME")
         assert run(command[0], "scores.csv", *command[1:], "--quiet").output == ""
-
-
-def test_inverted_scores_are_named_before_the_choice_by_every_output(folder):
-    table = frame(n_models=3, size=200)
-    inverted = table.assign(y_score=table["y_score"].where(table["model"] == "m2", -table["y_score"]))
-    inverted.to_csv("scores.csv", index=False)
-    printed = " ".join(run("compare", "scores.csv", *QUICK).output.split())
-    named = re.search(r"worse than chance: 'm0' \(AUC [\d.]+\), 'm1' \(AUC [\d.]+\)", printed)
-    assert named.start() < printed.index("Choose Use m2.")
-    assert named[0] in " ".join(run("check", "scores.csv").output.split())
-    verdict = json.loads(run("compare", "scores.csv", *QUICK, "--json").output)["verdict"]
-    assert any(named[0] in text for text in verdict["warnings"])
-    (decisive,) = [row for row in verdict["evidence"] if row["decisive"]]
-    assert decisive["p_adjusted"] == max(row["p_adjusted"] for row in verdict["evidence"])
 
 
 def test_diff_tells_what_changed_by_its_exit_status(folder):
@@ -202,26 +193,19 @@ def test_diff_tells_what_changed_by_its_exit_status(folder):
     )
 
 
-def test_what_is_coloured():
+def test_what_is_coloured_and_completed():
     text = "Warning  w\nChoose  a\n\nConclusions\n- a is ahead of b.\n- c\n\nWarnings\n- few\n\nlast"
     red = cli_output.colour_summary(text).split("\n")
     assert red[:2] == ["\x1b[33m\x1b[1mWarning\x1b[0m  w", "\x1b[1mChoose\x1b[0m  a"]
     assert red[4:6] == ["\x1b[32m- a is ahead of b.\x1b[0m", "- c"]
     assert red[8:] == ["\x1b[33m- few\x1b[0m", "", "last"]
-
-
-# --- progress ---------------------------------------------------------------------------------------------
-
-
-def test_every_stage_is_counted(folder, undrawn):
-    heard = []
-    with listen_to_stages(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
-        sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5, 0.4)).save(
-            "report", figures="svg"
-        )
-    report_stage("nobody hears")
-    figures = [kind.replace("_", " ") for kind in KINDS if kind not in {"components", "prior_estimate"}]
-    assert heard == [*STAGES, *(f"figure {kind}" for kind in figures)]
+    for shell in ("bash", "zsh", "fish"):
+        done = run("completion", shell)
+        assert done.exit_code == 0
+        assert f"_SKEWANOVA_COMPLETE={shell}_complete" in done.output
+    environment = {"_SKEWANOVA_COMPLETE": "bash_complete", "COMP_WORDS": "skewanova com", "COMP_CWORD": "1"}
+    done = CliRunner().invoke(cli_commands.main, [], prog_name="skewanova", env=environment)
+    assert {"plain,compare", "plain,completion"} <= set(done.output.split())
 
 
 @pytest.mark.slow
@@ -246,17 +230,13 @@ def test_progress_on_a_terminal_leaves_the_output_clean(folder):
     assert done.stdout.startswith(b"Warning  ")
 
 
-# --- report, completion -----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_report_tells_and_opens_the_page(folder, undrawn, monkeypatch):
     opened = []
     monkeypatch.setattr(cli_commands.click, "launch", lambda address: opened.append(address) or 0)
     run("compare", "scores.csv", *QUICK, "--quiet", "--out", "my report")
     page = os.path.join("my report", "report.html")
-    assert run("report", "my report").output == f"{page}\n"
-    assert opened == []
+    assert (run("report", "my report").output, opened) == (f"{page}\n", [])
     assert run("report", "my report", "--open").output == f"{page}\n"
     assert opened == [(folder / page).as_uri()]
     monkeypatch.setattr(cli_commands.click, "launch", lambda address: 3)
@@ -267,18 +247,6 @@ def test_report_tells_and_opens_the_page(folder, undrawn, monkeypatch):
     for place in ("my report", ".", "absent", "scores.csv"):
         assert_refused(["report", place], "SCORES --out NEW`, a new folder", folder)
 
-
-def test_completion_prints_the_script_of_the_shell_which_completes():
-    for shell in ("bash", "zsh", "fish"):
-        done = run("completion", shell)
-        assert done.exit_code == 0
-        assert f"_SKEWANOVA_COMPLETE={shell}_complete" in done.output
-    environment = {"_SKEWANOVA_COMPLETE": "bash_complete", "COMP_WORDS": "skewanova com", "COMP_CWORD": "1"}
-    done = CliRunner().invoke(cli_commands.main, [], prog_name="skewanova", env=environment)
-    assert {"plain,compare", "plain,completion"} <= set(done.output.split())
-
-
-# --- names on a terminal ----------------------------------------------------------------------------------
 
 #: Title of the window, C1 control sequence, text from right to left, sign without width, delete, filler.
 HOSTILE = ("a\x1b]0;title\x07", "b\x9b31m", "c\u202etxt", "d\u200b", "e\x7f", "f\u3164", "g\x08\x08")

@@ -62,11 +62,14 @@ def test_warnings_come_before_the_numbers(files):
         assert text.index("not a mixture") < text.index("(all together)")
 
 
-def test_prior_as_json_has_batches(files):
+def test_prior_as_json_has_batches_that_thresholds_use(files):
     found = json.loads(run("prior", "scores.csv", "field.csv", "--batch-column", "week", "--json").stdout)
     assert [row["batch"] for row in found["prior"]] == ["", "", "1", "2", "", "1", "2"]
     assert {row["model"] for row in found["bins"]} == {"good", "poor"}
     assert any("to estimate how the prior varies" in text for text in found["sentences"])
+    done = run("threshold", "scores.csv", "--recall", "0.8", "--at-priors", "estimate:field.csv", "--json")
+    assert done.exit_code == 0, done.output
+    assert "unlabelled" in done.stdout or json.loads(done.stdout)["threshold"]
 
 
 @pytest.mark.slow
@@ -88,12 +91,6 @@ def test_a_deployment_prior_is_estimated_where_it_is_asked_for(files, command, m
     assert seen[0].describe().startswith("the prior estimated from unlabelled scores of 2 models")
 
 
-def test_a_threshold_is_judged_at_the_estimated_prior(files):
-    done = run("threshold", "scores.csv", "--recall", "0.8", "--at-priors", "estimate:field.csv", "--json")
-    assert done.exit_code == 0, done.output
-    assert "unlabelled" in done.stdout or json.loads(done.stdout)["threshold"]
-
-
 def test_what_is_refused(files):
     table = pd.read_csv("scores.csv")
     pd.concat([table.assign(dataset=name) for name in "ab"]).to_csv("several.csv", index=False)
@@ -105,25 +102,17 @@ def test_what_is_refused(files):
         ("prior scores.csv empty.csv", "the table of unlabelled scores must hold"),
         ("prior scores.csv field.csv --out field.csv", "field.csv"),
         ("compare scores.csv --deployment-prior estimate:", "needs a file of unlabelled"),
-        (
-            "compare scores.csv --deployment-prior estimate:no.csv",
-            "^Error: the unlabelled table: there is no file",
-        ),
-        (
-            "compare scores.csv --deployment-prior estimate:gap.csv",
-            "^Error: the unlabelled table: `y_score` mus",
-        ),
-        (
-            "compare scores.csv --deployment-prior estimate:far.csv",
-            ": the unlabelled table must be scores of t",
-        ),
+        ("compare scores.csv --deployment-prior estimate:no.csv",
+         "^Error: the unlabelled table: there is no file"),
+        ("compare scores.csv --deployment-prior estimate:gap.csv",
+         "^Error: the unlabelled table: `y_score` mus"),
+        ("compare scores.csv --deployment-prior estimate:far.csv",
+         ": the unlabelled table must be scores of t"),
         ("prior scores.csv gap.csv", "^Error: UNLABELLED: `y_score` must not hold .* the first at line 4"),
         ("prior scores.csv far.csv", ": UNLABELLED must be scores of the same model"),
-        (
-            "compare several.csv --deployment-prior estimate:field.csv",
-            "needs one labelled table, but SCORES has several data sets or classes; run `skewanova prior` on",
-        ),
-    ):
+        ("compare several.csv --deployment-prior estimate:field.csv",
+         "needs one labelled table, but SCORES has several data sets or classes; run `skewanova prior` on"),
+    ):  # fmt: skip
         assert_refused(command.split(), message, files)
 
 
@@ -149,7 +138,7 @@ def test_monitor_never_replaces_the_comparison(report):
     assert (report / "report" / "report.html").exists()
 
 
-def test_monitor_says_by_batch_whether_the_choice_holds(report):
+def test_monitor_says_whether_the_choice_holds_and_needs_a_comparison(report):
     done = run("monitor", "report", "field.csv", "--batch-column", "week", "--out", "watch")
     assert (done.exit_code, done.stderr) == (0, "")
     assert " ".join(done.stdout.split()).count("good is still the choice, since it may be the best") == 2
@@ -157,9 +146,6 @@ def test_monitor_says_by_batch_whether_the_choice_holds(report):
         "monitor.csv", "monitor.md", "monitor.svg", "provenance.json",
     }  # fmt: skip
     assert pd.read_csv("watch/monitor.csv")["state"].tolist() == ["choice", "choice"]
-
-
-def test_monitor_exits_with_3_where_another_model_is_ahead(report):
     leaders = pd.read_csv("report/tables/leaders.csv")
     leaders.assign(leader="poor", contender="poor").to_csv("report/tables/leaders.csv", index=False)
     done = run("monitor", "report", "field.csv", "--json")
@@ -167,16 +153,10 @@ def test_monitor_exits_with_3_where_another_model_is_ahead(report):
     found = json.loads(done.stdout)
     assert (found["changed"], found["chosen"]) == (True, "good")
     assert "no longer the choice, since another model is ahead" in found["sentences"][0]
-
-
-def test_monitor_needs_a_comparison_and_its_model(report):
     pd.read_csv("field.csv").query("model == 'poor'").to_csv("poor.csv", index=False)
     for folder, field, message in (
-        (
-            "field.csv",
-            "field.csv",
-            "^Error: DIR must be a folder written by `skewanova compare SCORES --out folder`, but got",
-        ),
-        ("report", "poor.csv", "must hold scores of 'good', the model that was chosen"),
-    ):
+        ("field.csv", "field.csv",
+         "^Error: DIR must be a folder written by `skewanova compare SCORES --out folder`, but got"),
+        ("report", "poor.csv", "must hold scores of 'good', the model that was chosen")
+    ):  # fmt: skip
         assert_refused(["monitor", folder, field], message, report)

@@ -22,8 +22,7 @@ def frame(n_folds, tests):
     rng = np.random.default_rng(0)
     labels = (np.arange(tests) % 3 == 0).astype(int)
     keys = [range(n_folds), ["A", "B"], range(tests)]
-    table = pd.MultiIndex.from_product(keys, names=["fold", "model", "row"])
-    rows = table.to_frame(index=False)
+    rows = pd.MultiIndex.from_product(keys, names=["fold", "model", "row"]).to_frame(index=False)
     rows["case"], rows["y_true"] = rows["fold"] * tests + rows["row"], labels[rows["row"]]
     effect = rows["model"].map({"A": 1.2, "B": 0.8})
     return sa.read_scores(rows.assign(y_score=rng.normal(size=len(rows)) + effect * rows["y_true"]))
@@ -32,8 +31,7 @@ def frame(n_folds, tests):
 FOLDS, ONE = frame(3, 24), frame(1, 30)
 LABELS = (np.arange(30) % 3 == 0).astype(int)
 SCORES = np.random.default_rng(1).normal(size=(30, 2)) + LABELS[:, None]
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", sa.SkewanovaWarning)
+with warnings.catch_warnings(action="ignore", category=sa.SkewanovaWarning):
     MEASURES = sa.evaluate(FOLDS, at_priors=(0.5, 0.1))
 MEANS = MEASURES.iauprec
 ANOVA = sa.inference.two_way_anova(MEANS)
@@ -47,8 +45,7 @@ def weighting(prior):
 
 #: Public arguments, by name.
 CALLS = {
-    "skew_from_prior": sa.skew_from_prior,
-    "prior_from_skew": sa.prior_from_skew,
+    "skew_from_prior": sa.skew_from_prior, "prior_from_skew": sa.prior_from_skew,
     "UniformPrior.low": lambda v: weighting(sa.UniformPrior(v, 0.5)),
     "UniformPrior.high": lambda v: weighting(sa.UniformPrior(0.1, v)),
     "UniformSkew.low": lambda v: weighting(sa.UniformSkew(v, 1e5)),
@@ -89,18 +86,16 @@ CALLS = {
     "threshold_table.a_prior": lambda v: sa.threshold_table(ONE, costs=(1, 10), at_priors=(v,)),
     "threshold_table.level": lambda v: sa.threshold_table(ONE, recall=0.5, confidence_level=v),
     "compare_test_set.prior": lambda v: sa.inference.compare_test_set(LABELS, SCORES, prior=v),
-    "compare_test_set.level": lambda v: sa.inference.compare_test_set(
-        LABELS, SCORES, prior=0.1, confidence_level=v
-    ),
-}
+    "compare_test_set.level":
+        lambda v: sa.inference.compare_test_set(LABELS, SCORES, prior=0.1, confidence_level=v),
+}  # fmt: skip
 
 
 @each("argument", CALLS)
 def test_no_number_gives_a_foreign_error_or_warning(argument):
     foreign = {}
     for name, value in VALUES.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             warnings.simplefilter("ignore", sa.SkewanovaWarning)
             try:
                 CALLS[argument](value)

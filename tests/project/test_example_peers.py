@@ -49,11 +49,10 @@ def test_runs_with_what_is_installed_and_names_what_is_not(peers, tmp_path, caps
     found = pd.read_csv(tmp_path / "peers.csv", keep_default_na=False)
     assert {*OURS, "precrec", "PRROC"} <= set(found["tool"])
     assert set(found.loc[found["checked"] == "read", "tool"]) == {"precrec", "PRROC"}
-    rates = found.loc[found["table"].isin(peers.DESIGNS), "answer"].astype(float)
-    assert rates.isin([0.0, 1.0]).all()
+    assert found.loc[found["table"].isin(peers.DESIGNS), "answer"].astype(float).isin([0.0, 1.0]).all()
 
 
-def test_answers_are_those_recorded(peers):
+def test_answers_and_rates_are_those_recorded(peers):
     ours = [c for c in recorded(peers) if c.tool in OURS and c.table in {"areas", "comparisons"}]
     expected = {(cell.question, cell.tool): cell.answer for cell in ours}
     with warnings.catch_warnings():
@@ -61,15 +60,9 @@ def test_answers_are_those_recorded(peers):
         cells = peers.python_cells(dict.fromkeys(OURS, ""))
     assert {(cell.question, cell.tool): cell.answer for cell in cells} == expected
     assert not any("not so" in cell.answer for cell in recorded(peers))
-
-
-def test_the_page_shows_the_recorded_tables(peers):
     page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
     for table in peers.TITLES:
         assert peers.markdown(recorded(peers), table) in page
-
-
-def test_recorded_rates_of_the_defaults_agree_with_the_study_of_type_one_error(peers):
     study = pd.read_csv(RECORDED.with_name("type_one_error.csv")).query("level == 0.05")
     replicates = pd.read_csv(RECORDED)["replicates"].iloc[0]
     for design in peers.DESIGNS:
@@ -82,7 +75,7 @@ def test_recorded_rates_of_the_defaults_agree_with_the_study_of_type_one_error(p
                 assert abs(float(cell.answer) - rate) < 3 * np.sqrt(rate * (1 - rate) / replicates)
 
 
-def test_a_no_is_not_said_of_what_is_there(peers):
+def test_a_no_is_not_said_of_what_is_there_and_r_becomes_cells(peers):
     checks = importlib.import_module("peers_checks")
     named = "see average_precision_score, label_ranking_average_precision_score"
     assert checks.lacks("scikit-learn", "average_precision_s")() == named
@@ -90,6 +83,16 @@ def test_a_no_is_not_said_of_what_is_there(peers):
     assert checks.lacks("scikit-learn", "skewanova")() == "no"
     assert checks.lacks("skewanova", "compare_cl")() == "see compare_classes"  # loaded when first used
     assert checks.verdict(np.False_, "yes") != "yes"
+    p_values = [("S2a", "pairs", 0, 0.01), ("S2a", "pairs", 1, 0.5), ("S1", "joint_tests", 0, 0.2)]
+    lines = [
+        ["version", "1.8"], ["seconds", "0.031"], *(["p", *map(str, row)] for row in p_values),
+        ["cell", "rope", "`delta=`"],
+    ]  # fmt: skip
+    found, frame = peers._read_r(lines)
+    cells = {(cell.table, cell.question): cell.answer for cell in found}
+    assert (cells["S2a", "`pairs`, Tukey"], cells["S1", "`joint_tests`, all models"]) == ("0.500", "0.000")
+    assert (cells["comparisons", "rope"], cells["seconds", "`pairs`, Tukey"]) == ("`delta=`", "0.031")
+    assert frame["p"].tolist() == [0.01, 0.5, 0.2]
 
 
 def test_defaults_are_those_that_compare_would_choose(peers):
@@ -103,23 +106,6 @@ def test_defaults_are_those_that_compare_would_choose(peers):
     primary = result.pairs[result.pairs["role"] == "primary"]
     assert set(primary["test"]) == {default_pairs(SCENARIOS["S2a"])}
     assert rates.corrected_pairs(table.to_numpy()) == pytest.approx(primary["p_adjusted"].min())
-
-
-def test_what_r_prints_becomes_cells(peers):
-    p_values = [("S2a", "pairs", 0, 0.01), ("S2a", "pairs", 1, 0.5), ("S1", "joint_tests", 0, 0.2)]
-    lines = [
-        ["version", "1.8"],
-        ["seconds", "0.031"],
-        *(["p", *map(str, row)] for row in p_values),
-        ["cell", "rope", "`delta=`"],
-    ]
-    found, frame = peers._read_r(lines)
-    cells = {(cell.table, cell.question): cell.answer for cell in found}
-    assert cells["S2a", "`pairs`, Tukey"] == "0.500"
-    assert cells["S1", "`joint_tests`, all models"] == "0.000"
-    assert cells["comparisons", "rope"] == "`delta=`"
-    assert cells["seconds", "`pairs`, Tukey"] == "0.031"
-    assert frame["p"].tolist() == [0.01, 0.5, 0.2]
 
 
 @each(("shift", "answer"), [(0.0, "F, Tukey"), (0.01, "checked, and not so")])

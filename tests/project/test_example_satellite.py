@@ -44,19 +44,13 @@ def remade(example, pixels):
     return example.score_table(*pixels, seed=0, folds=(1, 13))
 
 
-def test_two_folds_retrained_give_the_bundled_scores(remade, bundled):
+def test_the_bundle_holds_20_hold_outs_which_retrained_folds_give(remade, bundled, example, pixels):
     stored = bundled[bundled["fold"].isin([1, 13])].reset_index(drop=True)
     exact = ["fold", "case", "y_true", "B", "C"]  # distances between integers: the same on every machine
     pd.testing.assert_frame_equal(remade[exact], stored[exact], check_exact=True)
     np.testing.assert_allclose(remade["A"], stored["A"], rtol=1e-5, atol=1e-5)
-
-
-def test_bundle_is_the_text_the_example_writes(example, bundled):
     text = gzip.decompress(BUNDLE.read_bytes()).decode()
     assert example.to_csv(bundled) == text
-
-
-def test_bundle_holds_20_hold_outs_of_one_in_five(bundled, pixels):
     _, positive = pixels
     assert list(bundled) == ["fold", "case", "y_true", "A", "B", "C"]
     assert bundled["fold"].value_counts().to_dict() == dict.fromkeys(range(1, 21), 1287)
@@ -64,7 +58,7 @@ def test_bundle_holds_20_hold_outs_of_one_in_five(bundled, pixels):
     assert (bundled["y_true"] == positive[bundled["case"]]).all()
 
 
-def test_same_scores_give_the_same_bytes(example, remade, tmp_path):
+def test_same_scores_give_the_same_bytes_and_wrong_data_are_refused(example, remade, tmp_path):
     for name in ("a.csv.gz", "b.csv.gz"):
         example.write_scores(remade, tmp_path / name)
     example.write_scores(remade, tmp_path / "scores.csv")
@@ -72,30 +66,21 @@ def test_same_scores_give_the_same_bytes(example, remade, tmp_path):
     content = (tmp_path / "a.csv.gz").read_bytes()
     assert content == (tmp_path / "b.csv.gz").read_bytes()
     assert content[3:8] == bytes(5)  # no file name, no time
-
-
-def test_wrong_data_are_refused(example, tmp_path):
     pd.DataFrame({"x1": [1, 2], "class": ["cotton crop", "red soil"]}).to_csv(tmp_path / "few.csv")
     with pytest.raises(SystemExit, match="1329 positives among 6435 pixels"):
         example.load_pixels(tmp_path / "few.csv")
-
-
-def test_distance_scores_against_hand_computed(example):
-    prototypes, positive = np.array([[0.0], [10.0], [4.0]]), np.array([True, False, False])
-    scores = example.distance_scores(prototypes, positive, np.array([[0.0], [1.0], [10.0], [2.0]]))
-    assert scores.tolist() == [1.0, 0.75, 0.0, 0.5]
-    both = np.array([[3.0], [3.0]])  # a pixel on both classes is undecided
-    assert example.distance_scores(both, np.array([True, False]), both[:1]).tolist() == [0.5]
-
-
-def test_without_scikit_learn_one_line_says_what_to_do():
     code = f"import runpy, sys; sys.modules['sklearn'] = None; runpy.run_path({str(SCRIPT)!r})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert run.stderr == 'This example needs scikit-learn: pip install "skewanova[sklearn]"\n'
 
 
-def test_printed_equation_4_against_a_loop(example):
+def test_distance_scores_equation_4_and_saturated_posteriors_by_hand(example, bundled):
+    prototypes, positive = np.array([[0.0], [10.0], [4.0]]), np.array([True, False, False])
+    scores = example.distance_scores(prototypes, positive, np.array([[0.0], [1.0], [10.0], [2.0]]))
+    assert scores.tolist() == [1.0, 0.75, 0.0, 0.5]
+    both = np.array([[3.0], [3.0]])  # a pixel on both classes is undecided
+    assert example.distance_scores(both, np.array([True, False]), both[:1]).tolist() == [0.5]
     y, score = [1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 5, 4, 3, 1]
     roc = sa.roc_curve(y, score)
     for prior in (0.5, 0.1):
@@ -104,17 +89,11 @@ def test_printed_equation_4_against_a_loop(example):
             precision = [roc.tpr[j] / (roc.tpr[j] + skew * roc.fpr[j]) for j in (i - 1, i)]
             total += 0.5 * (roc.tpr[i] - roc.tpr[i - 1]) * sum(precision)
         assert example.printed_equation_4(roc, prior) == pytest.approx(total, rel=1e-12)
-
-
-def test_printed_equation_4_loses_the_recall_of_the_first_vertex(example):
     y, score = np.repeat([1, 0], 10), np.concatenate((np.linspace(2, 3, 10), np.linspace(0, 1, 10)))
     assert example.printed_equation_4(sa.roc_curve(y, score), 0.1) == pytest.approx(0.9)
     tied = np.where(score > 2.5, 3.0, score)  # the 5 best positives tie
     assert example.printed_equation_4(sa.roc_curve(y, tied), 0.1) == pytest.approx(0.5)
     assert sa.auprec(sa.roc_curve(y, tied), 0.1) == pytest.approx(1.0)
-
-
-def test_saturated_posteriors_lose_recall_and_keep_their_auc(example, bundled):
     figures = example.row_a_figures(bundled)
     tied = figures["tied_recall"][0]
     assert 0.1 < tied < 0.25
@@ -138,7 +117,7 @@ def test_the_printed_f_is_beside_the_16_priors(tests, example):
     assert tests["Friedman, IAUPREC"].statistic == pytest.approx(20.6, abs=0.1)
 
 
-def test_no_three_priors_of_table_1_give_the_printed_f(example):
+def test_no_three_priors_and_no_printed_row_are_possible(example, printed_rows):
     rng = np.random.default_rng(0)
     largest = example.largest_f()
     assert example.largest_f(folds=False) < largest < 100 < 483.85
@@ -154,17 +133,14 @@ def test_no_three_priors_of_table_1_give_the_printed_f(example):
         frame = pd.DataFrame(cells, columns=["model", "fold", "prior", "auprec"])
         assert sa.inference.three_way_anova(frame).row("model")["statistic"] <= largest * (1 + 1e-9)
     assert sa.inference.three_way_anova(frame).row("model")["statistic"] == pytest.approx(largest)
+    text = example.table_possible(printed_rows)
+    assert "A         .554           .832            .674            none             .435" in text
+    assert not any(row.possible for row in printed_rows.values())
 
 
 @pytest.fixture(scope="module")
 def printed_rows(example):
     return example.printed_rows()
-
-
-def test_no_printed_row_is_possible(example, printed_rows):
-    text = example.table_possible(printed_rows)
-    assert "A         .554           .832            .674            none             .435" in text
-    assert not any(row.possible for row in printed_rows.values())
 
 
 @each("model", "ABC")

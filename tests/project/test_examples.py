@@ -14,11 +14,9 @@ pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
 FILES = {
     "boyd": "estimators.csv intervals.csv bias.png coverage.png width.png location.png",
     "brodersen": "bias.csv auprec.png auc.png means.png curves.png curves.csv",
-    "landgrebe": "figure_1.png figure_2.png",
-    "julia_figures": "figure_2.png figure_3.png",
-    "statisticalmeasures": "",
-    "scikit_learn": None,
-}
+    "landgrebe": "figure_1.png figure_2.png", "julia_figures": "figure_2.png figure_3.png",
+    "statisticalmeasures": "", "scikit_learn": None,
+}  # fmt: skip
 FEW = ["--replicates", "2"]
 
 
@@ -68,12 +66,11 @@ def test_the_posts_function_is_the_trapezoid_at_the_samples_prior():
         assert traversed_area(labels, scores) == pytest.approx(expected, abs=1e-12)
 
 
-def test_figures_of_the_post_show_all_their_text_and_hide_no_line():
+def test_figures_and_curve_of_the_post_show_all():
     module = load_example("julia_figures")
     frames = {setting: module.sampled_curves(setting) for setting in module.SETTINGS}
     for figure in (module.figure_2(), module.figure_3(frames)):
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
+        FigureCanvasAgg(figure).draw()
         inside = figure.bbox
         for ax in figure.axes:
             for text in filter(lambda each: each.get_text(), (ax.title, ax.xaxis.label, ax.yaxis.label)):
@@ -82,14 +79,10 @@ def test_figures_of_the_post_show_all_their_text_and_hide_no_line():
                 assert inside.y0 <= box.y0 <= box.y1 <= inside.y1
             assert not any(legend.get_window_extent().overlaps(ax.bbox) for legend in figure.legends)
             assert ax.get_legend() is None
-
-
-def test_curve_of_the_documentation_has_its_ends_and_one_point_a_threshold():
     module = load_example("statisticalmeasures")
     frame = module.curve()
     assert frame["threshold"].iloc[1:].tolist() == sorted(set(module.X_PROBABILITIES), reverse=True)
-    ends = frame[["recall", "precision"]].iloc[[0, -1]].to_numpy().tolist()
-    assert ends == [[0.0, 1.0], [1.0, 0.6]]
+    assert frame[["recall", "precision"]].iloc[[0, -1]].to_numpy().tolist() == [[0.0, 1.0], [1.0, 0.6]]
     positive = np.array(module.TRUTH) == "X"
     for row in frame.iloc[1:].itertuples():  # counted by hand
         flagged = np.array(module.X_PROBABILITIES) >= row.threshold

@@ -24,24 +24,15 @@ def reports():
     return load_example("report_pictures")
 
 
-def test_the_page_is_what_the_script_writes(gallery):
+def test_the_page_is_what_the_script_writes_of_models_that_cross(gallery):
     assert PAGE.read_text(encoding="utf-8") == gallery.page("images/gallery")
-
-
-def test_every_plot_is_shown():
     shown = set(re.findall(r"sa\.plotting\.(plot_\w+)\(", PAGE.read_text(encoding="utf-8")))
     assert shown == {name for name in sa.plotting.__all__ if name.startswith("plot_")}
-
-
-def test_pictures_are_there_and_small():
     linked = re.findall(r"\]\((images/[^)]+)\)", PAGE.read_text(encoding="utf-8"))
     assert {(PAGE.parent / link).resolve() for link in linked} == set(FOLDER.iterdir())
     sizes = [path.stat().st_size for path in FOLDER.iterdir()]
     assert max(sizes) < 150_000  # of a surface in space: its colours are not cut down to a few
     assert sum(sizes) < 2_500_000
-
-
-def test_simulated_models_cross(gallery):
     assert len(gallery.SIMULATED) >= 8
     scores = gallery.simulated_scores()
     assert scores.groupby(["model", "fold"]).size().eq(gallery.N_POSITIVE + gallery.N_NEGATIVE).all()
@@ -49,27 +40,17 @@ def test_simulated_models_cross(gallery):
     assert sa.decision.find_regions(measures)["model"].nunique() > 1
 
 
-def test_pictures_are_saved_with_what_they_show(gallery, tmp_path):
+def test_pictures_are_saved_with_what_they_show_and_none_is_stale(gallery, tmp_path, satellite):
     figure = Figure(figsize=(2, 1))
     figure.subplots().plot([0, 1])
     known = gallery.drawn(figure)
-    size = gallery.save(figure, tmp_path / "x.png")
-    assert size == (tmp_path / "x.png").stat().st_size
+    assert gallery.save(figure, tmp_path / "x.png") == (tmp_path / "x.png").stat().st_size
     with Image.open(tmp_path / "x.png") as picture:
-        assert (picture.mode, picture.size) == ("RGBA", (220, 110))
-        assert picture.text["Drawn"] == known
+        assert (picture.mode, picture.size, picture.text["Drawn"]) == ("RGBA", (220, 110), known)
     other = Figure(figsize=(2, 1))
     other.subplots().plot([0, 2])
     assert gallery.drawn(other) != known
-
-
-@pytest.fixture(scope="module")
-def satellite(reports):
-    return reports.compared()
-
-
-def test_no_picture_of_the_gallery_is_stale(gallery, satellite):
-    """Those of the satellite data; `make gallery` draws all of them anew."""
+    # Those of the satellite data; `make gallery` draws all of them anew.
     results = {"satellite": satellite, **gallery.others()}
     for picture, cases in gallery.shown().items():
         with Image.open(FOLDER / f"{cases[0]}_{picture.__name__}.png") as found:
@@ -77,6 +58,11 @@ def test_no_picture_of_the_gallery_is_stale(gallery, satellite):
         figure = picture(results[cases[0]]).figure
         assert stamp == gallery.drawn(figure), f"{picture.__name__} is stale: run make gallery"
         plt.close(figure)
+
+
+@pytest.fixture(scope="module")
+def satellite(reports):
+    return reports.compared()
 
 
 @pytest.mark.parametrize("name", ["report", "report-dark", "report-phone", "report-print", "tables"])
@@ -103,9 +89,7 @@ def test_main_draws_each_picture_of_each_case(gallery, tmp_path, monkeypatch, ca
     monkeypatch.setattr(gallery, "OTHERS", {other: "runs"})
     gallery.main(["--out", str(tmp_path / "a" / "b"), "--page", str(tmp_path / "a" / "page.md")])
     assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {
-        "satellite_picture.png",
-        "simulated_picture.png",
-        "runs_other.png",
-    }
+        "satellite_picture.png", "simulated_picture.png", "runs_other.png",
+    }  # fmt: skip
     assert "](b/simulated_picture.png)" in (tmp_path / "a" / "page.md").read_text(encoding="utf-8")
     assert "together" in capsys.readouterr().out

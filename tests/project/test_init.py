@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from loops import each
+from messages import expect_error
 
 import skewanova as sa
 
@@ -50,7 +51,7 @@ def stubs():
 PACKAGES = ("comparison", "curves", "decision", "evaluation", "inference", "plotting", "priors", "scores")
 
 
-def test_every_list_is_sorted_and_has_each_name_once():
+def test_every_list_is_sorted_and_names_are_those_of_dir():
     packages = {package for package, _, _ in stubs()}
     assert len(packages) >= 8
     for package in packages:
@@ -61,6 +62,12 @@ def test_every_list_is_sorted_and_has_each_name_once():
     assert len(sa.__all__) <= 55  # what a user types; the rest stands in the packages
     names = [alias.asname for _, _, alias in stubs()]
     assert {name for name in names if names.count(name) > 1} == set()  # every name has one address
+    with pytest.raises(AttributeError, match=r"^No skewanova attribute aurpec$"):
+        _ = sa.aurpec
+    expect_error("aurpec", exec, "from skewanova import aurpec", error=ImportError)
+    listed = run("import skewanova; print(*dir(skewanova))").split()
+    assert listed == sorted(set(listed))
+    assert set(sa.__all__) <= set(listed)
 
 
 @each("package, module, alias", list(stubs()))
@@ -69,21 +76,7 @@ def test_every_name_is_what_its_module_defines(package, module, alias):
     value = getattr(importlib.import_module(package), alias.name)
     assert value is getattr(importlib.import_module(module), alias.name)
     if alias.name != "ESTIMATORS":
-        assert value.__name__ == alias.name
-        assert value.__module__ == module
-
-
-def test_unknown_names():
-    with pytest.raises(AttributeError, match=r"^No skewanova attribute aurpec$"):
-        _ = sa.aurpec
-    with pytest.raises(ImportError, match="aurpec"):
-        exec("from skewanova import aurpec")
-
-
-def test_dir_lists_every_name_before_it_is_loaded():
-    listed = run("import skewanova; print(*dir(skewanova))").split()
-    assert listed == sorted(set(listed))
-    assert set(sa.__all__) <= set(listed)
+        assert (value.__name__, value.__module__) == (alias.name, module)
 
 
 def test_functions_are_not_shadowed_by_modules_of_the_same_name():
@@ -100,7 +93,7 @@ print(compare.__name__, plotting.plot_auprec.__module__)
     assert run(code) == "compare skewanova.plotting.performance\n"
 
 
-def test_import_loads_neither_frames_nor_models_nor_plots():
+def test_import_help_and_areas_load_no_more_than_they_need():
     code = f"""
 import sys, skewanova
 curve = skewanova.roc_curve([0, 1, 1], [0.1, 0.4, 0.3])
@@ -110,19 +103,6 @@ skewanova.compare, skewanova.compare_datasets
 print(*({{"matplotlib", "seaborn"}} & {{*sys.modules}}))
 """
     assert run(code) == "\n\n"
-
-
-def test_areas_of_a_table_load_no_part_of_scipy():
-    code = """
-import sys, pandas, skewanova
-frame = pandas.DataFrame({"model": "A", "fold": 1, "case": [1, 2], "y_true": [0, 1], "y_score": [0.2, 0.4]})
-skewanova.evaluate(skewanova.read_scores(frame))
-print(*(name for name in ("special", "sparse", "stats") if f"scipy.{name}" in sys.modules))
-"""
-    assert run(code) == "\n"
-
-
-def test_help_of_the_commands_loads_neither_frames_nor_models_nor_plots():
     code = f"""
 import sys
 from skewanova.cli.commands import main
@@ -131,6 +111,13 @@ for arguments in (["--help"], ["compare", "--help"], ["intervals", "--help"]):
 print(*(name for name in {HEAVY!r}.split() if name in sys.modules and name != "click"))
 """
     assert run(code).endswith("\n\n")
+    code = """
+import sys, pandas, skewanova
+frame = pandas.DataFrame({"model": "A", "fold": 1, "case": [1, 2], "y_true": [0, 1], "y_score": [0.2, 0.4]})
+skewanova.evaluate(skewanova.read_scores(frame))
+print(*(name for name in ("special", "sparse", "stats") if f"scipy.{name}" in sys.modules))
+"""
+    assert run(code) == "\n"
 
 
 @each("path", [path for path in public() if not path.endswith(".ESTIMATORS")])

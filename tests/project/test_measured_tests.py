@@ -12,22 +12,16 @@ def script():
     return load_example("measured_tests")
 
 
-def test_the_table_is_that_of_the_recorded_studies(script):
+def test_the_table_is_that_of_studies_whose_tests_hold(script):
     page = (ROOT / "docs" / "tests.md").read_text(encoding="utf-8")
     assert script.with_table(page) == page
-
-
-def test_tests_that_are_trusted_hold_their_level(script):
-    """At most .064 at .05, but for the Monte Carlo error of the smallest study (.016)."""
+    # At most .064 at .05, but for the Monte Carlo error of the smallest study (.016).
     rows = script.test_rows()
     trusted = [row for row in rows if "not trusted" not in row[1]]
     assert len(rows) - len(trusted) == 4
     for row in trusted:
         assert max(float(part) for part in row[2].split(" / ")) <= 0.064 + 0.016, row
-
-
-def test_intervals_cover_where_they_are_claimed(script):
-    """Bands and intervals of every design; adjusted differences but for the tests that say so themselves."""
+    # Bands and intervals of every design; adjusted differences but for the tests that say so themselves.
     said = {"20 hold-outs 80/20", "20 half splits", "one test set, 8 distinct scores"}  # of these bands
     for design, interval, _, reached, _ in [*script.shown_rows(), *script.area_rows()]:
         if not (design in said and interval == "AUPREC along the prior, all together"):
@@ -40,8 +34,7 @@ def test_runs_are_simulated_as_recorded(tmp_path):
     recorded = pd.read_csv(STUDIES / "runs.csv")
     module = load_example("runs_study")
     places = {option: tmp_path / f"{option}.csv" for option in ("out", "power")}
-    options = [f"--{option}={place}" for option, place in places.items()]
-    module.main(["--replicates", "2", *options])
+    module.main(["--replicates", "2", *[f"--{option}={place}" for option, place in places.items()]])
     again = pd.read_csv(places["out"])
     keys = ["n_models", "n_runs", "question", "level"]
     pd.testing.assert_frame_equal(again[keys], recorded[keys])
@@ -52,14 +45,18 @@ def test_runs_are_simulated_as_recorded(tmp_path):
     assert powers["rate"].between(0, 1).all()
 
 
-def test_whose_degrees_of_freedom_are_fewer_find_less():
+def test_fewer_degrees_of_freedom_find_less_and_coverage_is_as_recorded():
     rates = pd.read_csv(STUDIES / "runs-power.csv").pivot(
         index=["n_models", "n_runs", "question", "level"], columns="df", values="rate"
     )
     assert (rates["banerjee"] <= rates["hillis"]).all()
-
-
-def test_coverage_is_simulated_as_recorded():
+    module = load_example("coverage_study")
+    frame = pd.DataFrame({
+        "interval": ["own"] * 4 + ["band"] * 4, "question": "difference", "prior": 0.1, "estimate": 0.0,
+        "low": [-1, -1, -1, 1] * 2, "high": 2.0, "all": [None] * 4 + [True] * 4, "table": [0, 0, 1, 1] * 2,
+    })  # fmt: skip
+    rows = module.coverage_of("design", frame)
+    assert [(row[1], row[2], row[3]) for row in rows] == [("own", False, 0.75), ("band", True, 0.5)]
     recorded = pd.read_csv(STUDIES / "coverage.csv")
     module = load_example("coverage_study")
     assert set(recorded["design"]) <= set(module.DESIGNS)
@@ -67,21 +64,3 @@ def test_coverage_is_simulated_as_recorded():
     known = recorded[recorded["design"] == "one test set"].reset_index(drop=True)
     pd.testing.assert_frame_equal(again[["interval", "together"]], known[["interval", "together"]])
     assert again["coverage"].between(0, 1).all()
-
-
-def test_a_band_holds_only_where_all_of_it_does():
-    module = load_example("coverage_study")
-    frame = pd.DataFrame(
-        {
-            "interval": ["own"] * 4 + ["band"] * 4,
-            "question": "difference",
-            "prior": 0.1,
-            "estimate": 0.0,
-            "low": [-1, -1, -1, 1] * 2,
-            "high": 2.0,
-            "all": [None] * 4 + [True] * 4,
-            "table": [0, 0, 1, 1] * 2,
-        }
-    )
-    rows = module.coverage_of("design", frame)
-    assert [(row[1], row[2], row[3]) for row in rows] == [("own", False, 0.75), ("band", True, 0.5)]

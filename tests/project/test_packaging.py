@@ -22,12 +22,9 @@ HOME = PROJECT["urls"]["Source"]
 #: `nox -s lowest` and `nox -s package` set these.
 LOWEST, WHEEL = os.environ.get("SKEWANOVA_VERSIONS") == "lowest", os.environ.get("SKEWANOVA_WHEEL")
 NEEDED_FILES = (
-    "py.typed",
-    "scores/data/satellite_scores.csv.gz",
-    "report/templates/report.html.j2",
-    "report/templates/report.css",
-    "report/references.bib",
-)
+    "py.typed", "scores/data/satellite_scores.csv.gz", "report/templates/report.html.j2",
+    "report/templates/report.css", "report/references.bib"
+)  # fmt: skip
 
 
 def name_of(need):
@@ -57,18 +54,19 @@ def readme_on_an_index():
     return text.replace("$HFPR_VERSION", skewanova.__version__)
 
 
-def test_no_requirement_stands_in_two_lists():
+def test_requirements_citation_and_change_log_agree():
     lists = [PROJECT["dependencies"], *EXTRAS.values(), *(needs(group) for group in GROUPS)]
     names = [name_of(need) for needed in lists for need in needed]
     assert sorted(names) == sorted(set(names))
-
-
-def test_all_names_every_other_extra_but_the_one_that_needs_java():
     assert EXTRAS["all"] == [f"skewanova[{','.join(sorted(set(EXTRAS) - {'all', 'spark'}))}]"]
-
-
-def test_every_requirement_has_a_lowest_version():
     assert [need for need in bounded() if not re.search(r">=\d", need)] == []
+    assert "version" not in PROJECT
+    assert importlib.metadata.version("skewanova") == skewanova.__version__
+    cited = dict(re.findall(r"^([\w-]+): (.+)$", text_of("CITATION.cff"), flags=re.MULTILINE))
+    assert (cited["version"], cited["license"]) == (skewanova.__version__, PROJECT["license"])
+    assert (cited["repository-code"], cited["url"]) == (HOME, PROJECT["urls"]["Documentation"])
+    heads = re.findall(r"^## (\S+)", text_of("CHANGELOG.md"), flags=re.MULTILINE)
+    assert heads[0] == skewanova.__version__
 
 
 @pytest.mark.skipif(not LOWEST, reason="the newest versions are installed")
@@ -79,20 +77,7 @@ def test_the_lowest_versions_are_installed():
     assert installed == {name: release.sub("", version) for name, version in declared.items()}
 
 
-def test_the_citation_has_the_version_the_licence_and_the_home():
-    assert "version" not in PROJECT
-    assert importlib.metadata.version("skewanova") == skewanova.__version__
-    cited = dict(re.findall(r"^([\w-]+): (.+)$", text_of("CITATION.cff"), flags=re.MULTILINE))
-    assert (cited["version"], cited["license"]) == (skewanova.__version__, PROJECT["license"])
-    assert (cited["repository-code"], cited["url"]) == (HOME, PROJECT["urls"]["Documentation"])
-
-
-def test_the_change_log_begins_with_this_version():
-    heads = re.findall(r"^## (\S+)", text_of("CHANGELOG.md"), flags=re.MULTILINE)
-    assert heads[0] == skewanova.__version__
-
-
-def test_links_of_the_readme_lead_somewhere_on_an_index():
+def test_links_of_the_readme_and_quotes_of_the_paper():
     targets = re.findall(r"\]\(([^)]*)\)", readme_on_an_index())
     pages = f"{HOME}/blob/v{skewanova.__version__}/"
     pictures = pages.replace("github.com", "raw.githubusercontent.com").replace("/blob", "")
@@ -101,22 +86,26 @@ def test_links_of_the_readme_lead_somewhere_on_an_index():
         assert target.startswith((pages, pictures)), target
         assert (ROOT / target.removeprefix(pages).removeprefix(pictures).split("#")[0]).exists(), target
         assert target.startswith(pictures) == target.endswith(".png")
-
-
-def test_the_paper_cites_what_the_package_cites():
     keys = set(re.findall(r"@(\w+\d{4})", text_of("paper/paper.md")))
     assert keys <= {reference.key for reference in REFERENCES}
     assert text_of("paper/paper.bib") == write_bibtex(found for found in REFERENCES if found.key in keys)
-
-
-def test_the_paper_quotes_the_recorded_rates():
     page = text_of("docs/tests.md")
     for rate in re.findall(r" (\.\d{3})\b", text_of("paper/paper.md")):
         assert rate in page, rate
 
 
-def test_files_that_are_no_modules_are_in_the_package():
+def test_files_pythons_and_workflows_are_those_declared():
     assert [name for name in NEEDED_FILES if not (files("skewanova") / name).is_file()] == []
+    declared = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert f">={declared[0]}" == PROJECT["requires-python"]
+    tested = re.search(r"python: \[(.*)\]", text_of(".github/workflows/ci.yml"))
+    assert re.findall(r"3\.\d+", tested[1]) == declared
+    steps = set(re.findall(r"^(\w+)\(\)", text_of(".ci/run"), flags=re.MULTILINE))
+    every = re.search(r"^all=\((.*)\)$", text_of(".ci/run"), flags=re.MULTILINE)[1].split()
+    matrix = re.search(r"step: \[(.*)\]", text_of(".github/workflows/ci.yml"))[1].split(", ")
+    workflows = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob(".github/workflows/*.yml"))
+    assert set(re.findall(r"\.ci/run (\w+)", workflows)) | set(every) <= steps
+    assert matrix == [*every, "spark"]  # which is no part of every run, since it needs Java
 
 
 @pytest.mark.skipif(WHEEL is None, reason="no wheel was built")
@@ -128,19 +117,3 @@ def test_the_wheel_has_the_package_alone_and_a_readme_for_an_index():
     assert {f"skewanova/{name}" for name in NEEDED_FILES} <= set(names)
     assert {name.split("/")[0] for name in names} == {"skewanova", metadata.split("/")[0]}
     assert written.split("\n\n", 1)[1].strip() == readme_on_an_index().strip()
-
-
-def test_the_pythons_declared_are_those_tested():
-    declared = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
-    assert f">={declared[0]}" == PROJECT["requires-python"]
-    tested = re.search(r"python: \[(.*)\]", text_of(".github/workflows/ci.yml"))
-    assert re.findall(r"3\.\d+", tested[1]) == declared
-
-
-def test_the_workflows_call_steps_that_exist():
-    steps = set(re.findall(r"^(\w+)\(\)", text_of(".ci/run"), flags=re.MULTILINE))
-    every = re.search(r"^all=\((.*)\)$", text_of(".ci/run"), flags=re.MULTILINE)[1].split()
-    matrix = re.search(r"step: \[(.*)\]", text_of(".github/workflows/ci.yml"))[1].split(", ")
-    workflows = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob(".github/workflows/*.yml"))
-    assert set(re.findall(r"\.ci/run (\w+)", workflows)) | set(every) <= steps
-    assert matrix == [*every, "spark"]  # which is no part of every run, since it needs Java

@@ -20,8 +20,7 @@ def test_example_prints_what_the_readme_shows() -> None:
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", block("example")], capture_output=True, text=True, check=False
     )
-    assert run.stderr == ""
-    assert run.stdout.split() == block("example-output").split()
+    assert (run.stderr, run.stdout.split()) == ("", block("example-output").split())
 
 
 def test_commands_set_themselves_up() -> None:
