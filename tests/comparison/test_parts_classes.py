@@ -58,6 +58,7 @@ def test_pairs_are_one_family_over_all_classes(found):
     assert agree.tolist() == pairs["reject"].tolist()
     omnibus = adjusted_by_statsmodels(result.tests["p_value"])
     np.testing.assert_allclose(result.tests["p_adjusted"], omnibus, rtol=1e-12)
+    assert result.tests["reject"].tolist() == (omnibus < 0.05).tolist() == [True] * 3
 
 
 def test_groups_are_those_of_the_joint_family(found):
@@ -77,6 +78,9 @@ def test_words_name_each_class(found):
     assert max(map(len, text.splitlines())) <= 80
     assert str(result) == result.summary()
     assert result.to_frame().equals(result.ranking)
+    assert [len(getattr(result, name)) - 1 for name in result.FRAMES] == [
+        getattr(result, name).index[-1] for name in result.FRAMES
+    ]  # rows are numbered through
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -120,6 +121,9 @@ def test_ranks_against_scipy(result):
     assert (row["test"], row["role"]) == ("friedman", "primary")
     known = dict(zip(wide.columns, (k + 1 - stats.rankdata(wide, axis=1)).mean(axis=0), strict=True))
     assert result.ranking["mean_rank"].tolist() == pytest.approx([known[m] for m in result.ranking["model"]])
+    first = wide.eq(wide.max(axis=1), axis=0).sum()
+    assert result.ranking["n_best"].tolist() == first[result.ranking["model"]].tolist()
+    assert result.ranking["rank"].tolist() == [1, 2, 3]
 
 
 def test_hierarchical_differences(result):
@@ -135,6 +139,9 @@ def test_hierarchical_differences(result):
     assert row["p_value"] == pytest.approx(known.p_value)
     reach = stats.t.isf(0.025, 2) * known.std_error
     assert row["conf_high"] - row["conf_low"] == pytest.approx(2 * reach)
+    further = stats.t.isf(0.025, 2) * np.hypot(known.std_error, known.tau)  # a further data set
+    assert row["prediction_low"] == pytest.approx(known.estimate - further)
+    assert row["prediction_high"] == pytest.approx(known.estimate + further)
     adjusted = adjusted_by_statsmodels(result.hierarchical["p_value"])
     np.testing.assert_allclose(result.hierarchical["p_adjusted"], adjusted)
 
@@ -230,6 +237,16 @@ def test_warnings_are_issued_once_with_their_data_sets():
     )
 
 
+@pytest.mark.parametrize("function", [sa.compare_datasets, sa.compare_classes])
+def test_defaults_are_those_of_a_comparison(function):
+    parameters = signature(function).parameters, signature(sa.compare).parameters
+    names = parameters[0].keys() & parameters[1].keys()
+    assert {"deployment_prior", "alpha", "rng"} <= names
+    assert {name: parameters[0][name].default for name in names - {"scores"}} == {
+        name: parameters[1][name].default for name in names - {"scores"}
+    }
+
+
 def test_an_argument_that_is_none_is_named():
     with pytest.raises(TypeError, match=r"^compare_datasets\(\) has no argument 'priors'; .* 'at_priors'\?$"):
         sa.compare_datasets(many(), 0.4, priors=(0.5,))
@@ -246,6 +263,11 @@ def test_summary(result):
     assert "Ranking across data sets" in text
     assert any(line.startswith("Meta-analysis: ") for line in result.conclusions)
     assert "<dt>Choose</dt>" in result._repr_html_()
+    assert "<caption>Ranking across data sets" in result._repr_html_()
+    backwards = replace(result, iauprec=result.iauprec[::-1])._build_tables()[1]
+    assert [name for name, *_ in backwards.rows] == list(NAMES[::-1])  # in the order of the table
+    frames = [getattr(result, name) for name in result.FRAMES]
+    assert [frame.index.tolist() for frame in frames] == [list(range(len(frame))) for frame in frames]
 
 
 def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import skewanova as sa
+from skewanova.comparison import pipeline
 
 X, Y = make_classification(160, 5, weights=[0.65], flip_y=0.2, random_state=0)
 MODELS = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
@@ -35,6 +37,19 @@ def _compared(**options: object) -> sa.Comparison:
 @pytest.fixture(scope="module")
 def halved() -> sa.Comparison:
     return _compared(design=sa.FoldDesign("split_half", n_halvings=6))
+
+
+def test_defaults_are_those_of_the_docstrings() -> None:
+    default = {name: item.default for name, item in signature(sa.compare).parameters.items()}
+    assert (default["deployment_prior"], default["at_priors"]) == ((0.05, 0.20), (0.5, 0.1, 0.01))
+    assert (default["alpha"], default["rope"], default["rng"]) == (0.05, 0.01, 0)
+    parameters = signature(sa.compare_estimators).parameters
+    assert (parameters["n_splits"].default, parameters["rng"].default) == (20, 0)
+    assert pipeline.TEST_FRACTIONS == {"repeated_holdout": 0.5, "split_half": 0.2}
+    stated = pipeline._check_design("split_half", None)
+    assert (stated.n_halvings, stated.inner_folds) == (20, 5)
+    stated = pipeline._check_design(sa.FoldDesign("split_half", n_halvings=7, inner_folds=3), 0.4)
+    assert (stated.n_halvings, stated.inner_folds, stated.test_fraction) == (7, 3, 0.4)
 
 
 def test_half_splits_are_the_default() -> None:

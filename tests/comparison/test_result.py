@@ -1,12 +1,16 @@
 """A comparison as it shows itself: text, notebook, frames, plots by name."""
 
 import re
+import warnings
 
+import numpy as np
 import pandas as pd
 import pytest
 from hostile_results import simulated
 
 import skewanova as sa
+from skewanova.comparison.result import _format_count, _truncate
+from skewanova.report.sentences import write_pair_findings, write_test_line
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +33,39 @@ def test_a_notebook_shows_verdict_and_ranking_with_names_as_data(result):
     assert shown.index("<dl><dt>Warning</dt><dd>cannot tell how the folds were made") < shown.index("<svg")
     assert shown.index("<svg") < shown.index("<table")
     assert "<script" not in shown
+
+
+def test_long_lists_end_with_the_number_left_out():
+    assert _truncate("abc", 3) == ["a", "b", "c"]
+    assert _truncate("abcd", 3) == ["a", "b", "and 2 more, in the tables of differences"]
+    assert [_format_count(n, "fold") for n in (0, 1, 2)] == ["0 folds", "1 fold", "2 folds"]
+
+
+def test_details_say_what_was_measured_and_have_each_published_test_with_its_pairs(result):
+    text = " ".join(result.summary(full=True).split())
+    assert "3 models, 4 folds, level 0.05 AUPREC: trapezoid" in text
+    assert f"Folds: {result.design.describe()}" in text
+    short = dict.fromkeys(result.evaluation.models, "m")
+    published = result._format_published(short, 10_000)
+    names = ("two_way", "tukey", "iauprec"), ("three_way", "tukey_three_way", "auprec")
+    for part, (name, test, response) in zip(published, names, strict=True):
+        assert part.startswith(f"{write_test_line(result.tests[result.tests['test'] == name])}\n")
+        pairs = result.pairs[(result.pairs["test"] == test) & (result.pairs["response"] == response)]
+        assert part.count("\n- ") == len(write_pair_findings(pairs, result.alpha, short)) > 0
+    rest = [note for note in result.warnings if note not in result.verdict.warnings]
+    assert all(" ".join(note.split()) in text for note in rest)
+    assert ("Warnings" in result.summary(full=True).split("\n")) == bool(rest)
+
+
+def test_a_test_set_is_described_as_data():
+    rng, y_true = np.random.default_rng(0), np.repeat([0, 1], [40, 20])
+    rows = [pd.DataFrame({"model": m, "case": range(60), "y_true": y_true}) for m in "AB"]
+    frame = pd.concat(part.assign(y_score=rng.normal(y_true)) for part in rows)
+    with warnings.catch_warnings(action="ignore"):
+        one = sa.compare(frame.assign(fold=1), at_priors=(0.5,))
+    text = " ".join(one._format_heading(80).split())
+    assert text.startswith("2 models, one test set, level 0.05 AUPREC: ")
+    assert "Data: one test set (20 positives, 40 negatives)" in text
 
 
 def test_the_frame_of_a_comparison_is_its_ranking(result):
