@@ -23,9 +23,6 @@ def omnibus(values, kind, priors=(0.5, 0.1)):
     return fold_tests(values, kind, priors).test_models()
 
 
-# --- which test when ----------------------------------------------------------------------------------------
-
-
 @each("n_models", [2, 3, 4, 8])
 @each("n_folds", [2, 4, 5, 9, 10, 14, 15, 20, 34, 35])
 @each("kind", ["independent", *OVERLAPPING])
@@ -60,9 +57,6 @@ def test_max_t_can_reject_wherever_it_is_chosen(n_folds, alpha):
     assert posthoc(measures, method="max_t", alpha=alpha)["reject"].all()
 
 
-# --- the rows -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("kind", "primary"), [("independent", "repeated_measures"), ("kfold", "corrected_hotelling")]
 )
@@ -78,9 +72,13 @@ def test_rows_and_roles(kind, primary):
     assert sorted(result.test for result in found[:-1]) == sorted(expected)
 
 
-def test_one_prior_has_no_split_plot():
+def test_one_prior_has_no_split_plot_and_two_folds_one_p():
     found = omnibus(random_table(12, 3), "kfold", priors=(0.5,))
     assert {result.response for result in found} == {"iauprec"}
+    anova, posthoc = primary(run(score_frame(2, ("A", "B"))))
+    assert anova["test"].tolist() == ["corrected_gg"]
+    assert posthoc["p_adjusted"].between(0, 1).all()
+    assert anova["p_value"].item() == pytest.approx(posthoc["p_value"].item(), rel=1e-9)
 
 
 @each("kind", ["independent", "repeated_holdout"])
@@ -97,9 +95,6 @@ def test_two_identical_models_among_three(kind):
     assert found[0].test == ("repeated_measures" if kind == "independent" else "corrected_gg")
     assert not [result for result in found if "hotelling" in result.test]
     assert 0 < found[0].to_frame()["p_value"].iloc[0] <= 1
-
-
-# --- through compare() --------------------------------------------------------------------------------------
 
 
 def score_frame(n_folds=6, names=("A", "B", "C")):
@@ -162,10 +157,3 @@ def test_compare_shows_the_calibrated_tests_first(design, n_folds, test, pairs):
     assert set(result.tests.query("test in ['two_way', 'three_way']")["role"]) == {"published"}
     assert set(result.pairs.query("test in ['tukey', 'tukey_three_way']")["role"]) == {"published"}
     assert "mixed" not in set(result.tests["test"])
-
-
-def test_two_models_and_two_folds():
-    anova, posthoc = primary(run(score_frame(2, ("A", "B"))))
-    assert anova["test"].tolist() == ["corrected_gg"]
-    assert posthoc["p_adjusted"].between(0, 1).all()
-    assert anova["p_value"].item() == pytest.approx(posthoc["p_value"].item(), rel=1e-9)

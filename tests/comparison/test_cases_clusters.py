@@ -58,13 +58,10 @@ def clustered():
     return positive, scores, cluster, compared(table(positive, scores, cluster=cluster))
 
 
-def test_clusters_of_one_are_no_clusters():
+def test_clusters_of_one_and_weights_are_rows():
     positive, scores, *_ = sample(60)
     names = [f"c{i}" for i in np.random.default_rng(1).permutation(len(positive))]
     assert_alike(compared(table(positive, scores, cluster=names)), compared(table(positive, scores)))
-
-
-def test_weights_and_clusters_together_are_repeated_rows_in_their_clusters():
     positive, scores, cluster, weight = sample(60)
     row = np.repeat(np.arange(len(positive)), weight)
     both = compared(table(positive, scores, weight=weight, cluster=cluster))
@@ -79,14 +76,17 @@ def test_the_tests_are_those_of_the_public_function(clustered):
     assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
     pairs = result.pairs[result.pairs["role"] == "primary"]
     for column, known in (
-        ("std_error", twin.std_error),
-        ("df", twin.df_error),
-        ("p_adjusted", twin.p_adjusted),
-    ):
+        ("std_error", twin.std_error), ("df", twin.df_error), ("p_adjusted", twin.p_adjusted)
+    ):  # fmt: skip
         np.testing.assert_allclose(pairs[column], known, rtol=1e-9)
 
 
-def test_every_standard_error_is_that_of_leaving_out_clusters(clustered):
+def test_clusters_stand_in_the_words_and_in_every_standard_error(clustered):
+    *_, result = clustered
+    text = result.summary(10_000, full=True)
+    n_clusters = result.design.n_clusters
+    assert f"cases in {n_clusters} clusters" in text
+    assert result.settings["n_clusters"] == n_clusters
     positive, scores, cluster, result = clustered
     found = auprec_covariance(positive, scores, deployment_prior=RANGE, cluster=cluster)
     contrast = np.array([1, -1, 0])
@@ -102,27 +102,25 @@ def test_every_standard_error_is_that_of_leaving_out_clusters(clustered):
     assert last["std_error"] == pytest.approx(at.std_error[0], rel=1e-9)
 
 
-def test_clusters_and_weights_stand_in_the_words(clustered):
-    *_, result = clustered
-    text = result.summary(10_000, full=True)
-    n_clusters = result.design.n_clusters
-    assert f"cases in {n_clusters} clusters" in text
-    assert result.settings["n_clusters"] == n_clusters
-
-
-def test_the_verdict_is_about_clusters():
+def test_the_verdict_and_thresholds_count_clusters():
     positive, scores, cluster, _ = sample(400)
     result = compare(read_scores(table(positive, scores, cluster=cluster)), 0.6, at_priors=(0.6,))
     assert result.design.population == "these fitted models on further clusters"
     assert result.verdict.how_sure.endswith(f"For {result.design.population}.")
-
-
-def test_few_clusters_of_a_class_are_told():
     positive, scores, cluster, _ = sample(24)
     checks = compared(table(positive, scores, cluster=cluster)).tables["assumptions"].set_index("check")
     held = np.bincount(cluster[positive])
     assert checks.loc["positives", "statistic"] == pytest.approx(held.sum() ** 2 / (held @ held), rel=1e-9)
     assert "clusters that hold one" in checks.loc["positives", "advice"]
+    positive, scores, cluster, _ = sample(40)
+    n_units = len(np.unique(cluster[positive]))
+    frame = table(positive, scores, cluster=cluster)
+    tables = read_scores(frame), read_scores(frame.drop(columns="cluster"))
+    rows = (sa.threshold_table(table, threshold=1.0, at_priors=(0.5,)) for table in tables)
+    recall, other = (each[each["measure"] == "recall"].iloc[0] for each in rows)
+    assert recall["estimate"] == other["estimate"]
+    width = (recall["conf_high"] - recall["conf_low"]) / (other["conf_high"] - other["conf_low"])
+    assert width == pytest.approx(np.sqrt(positive.sum() / n_units), rel=0.25)
 
 
 def test_few_clusters_of_a_class_have_a_warning_that_counts_them():
@@ -142,14 +140,11 @@ def test_few_clusters_of_a_class_have_a_warning_that_counts_them():
     assert re.match(r"No choice: .*\([\d.]+ clusters with positives\)", result.verdict.choose)
 
 
-def test_a_class_in_one_cluster_has_no_test():
+def test_a_class_in_one_cluster_has_no_test_and_areas_in_folds_are_weighted():
     positive, scores, *_ = sample(20)
     result = compared(table(positive, scores, cluster=np.where(positive, 0, np.arange(len(positive)) + 1)))
     assert result.pairs["p_value"].isna().all()
     assert any("the only cluster with positive cases" in note for note in result.warnings)
-
-
-def test_areas_in_folds_are_weighted():
     positive, scores, _, weight = sample(60)
     fold = np.arange(len(positive)) % 3 + 1
     row = np.repeat(np.arange(len(positive)), weight)
@@ -178,15 +173,3 @@ def test_runs_leave_out_clusters_too():
     assert result.tests["p_value"].iloc[0] == pytest.approx(twin.p_omnibus, rel=1e-9)
     pairs = result.pairs[result.pairs["role"] == "primary"]
     assert sorted(pairs["std_error"]) == pytest.approx(sorted(twin.std_error), rel=1e-9)
-
-
-def test_thresholds_count_clusters():
-    positive, scores, cluster, _ = sample(40)
-    n_units = len(np.unique(cluster[positive]))
-    frame = table(positive, scores, cluster=cluster)
-    tables = read_scores(frame), read_scores(frame.drop(columns="cluster"))
-    rows = (sa.threshold_table(table, threshold=1.0, at_priors=(0.5,)) for table in tables)
-    recall, other = (each[each["measure"] == "recall"].iloc[0] for each in rows)
-    assert recall["estimate"] == other["estimate"]
-    width = (recall["conf_high"] - recall["conf_low"]) / (other["conf_high"] - other["conf_low"])
-    assert width == pytest.approx(np.sqrt(positive.sum() / n_units), rel=0.25)

@@ -54,7 +54,7 @@ def public(labels, scores, target):
     return compare_runs(one.estimate.reshape(n_models, n_runs), one.covariance, case_df=fewest - 1)
 
 
-def test_the_primary_is_that_of_the_public_function(found):
+def test_the_primary_and_its_variance_are_those_of_the_public_function(found):
     labels, scores, result = found
     expected = public(labels, scores, SETTINGS["deployment_prior"])
     primary = result.tests.iloc[0]
@@ -68,49 +68,6 @@ def test_the_primary_is_that_of_the_public_function(found):
     at = public(labels, scores, 0.5)
     checks = result.pairs[(result.pairs["role"] == "secondary") & (result.pairs["prior"] == 0.5)]
     assert sorted(checks["p_adjusted"]) == pytest.approx(sorted(at.p_adjusted))
-
-
-def test_bands_of_means_know_that_runs_are_few(found):
-    """Their deviate is t of the interval's degrees of freedom, with as much beyond as one normal value."""
-    labels, scores, result = found
-    n_cases, n_models, n_runs = scores.shape
-    names = [int(name[1:]) for name in result.evaluation.models]
-    one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=0.3)
-    _, df = run_mean_errors(
-        one.estimate.reshape(n_models, n_runs), one.covariance, DegreesOfFreedom(case_df=59)
-    )
-    bands = auprec_bands(result.evaluation, [0.3])
-    error = np.linalg.norm(joint_curves(result.evaluation, np.array([0.3])).deviations[..., 0], axis=0)
-    reach = (bands["conf_high"] - bands["auprec"]).to_numpy() / error
-    normal = stats.norm.isf(stats.t.sf(reach, df[names]))
-    assert normal == pytest.approx(np.full(n_models, normal[0]), rel=1e-6)
-    assert 2.2 < normal[0] < 2.5  # of three models
-    assert df.min() < 30
-
-
-def test_the_spread_over_runs_alone_gives_no_limits(found):
-    """Cases vary too, so t over runs would cover too seldom."""
-    *_, result = found
-    for frame in (auprec_intervals(result.evaluation), rank_models(result.evaluation)):
-        assert frame[["conf_low", "conf_high"]].isna().all(axis=None)
-        assert frame.drop(columns=["conf_low", "conf_high"]).notna().any(axis=None)
-
-
-def test_ranking_and_words(found):
-    labels, scores, result = found
-    expected = public(labels, scores, SETTINGS["deployment_prior"])
-    best = int(np.argmax(expected.estimate))
-    top = result.ranking.iloc[0]
-    assert top["model"] == f"m{best}"
-    limits = expected.model_low[best], expected.model_high[best]
-    assert (top["conf_low"], top["conf_high"]) == pytest.approx(limits)
-    text = " ".join(result.summary(full=True).split())
-    assert "4 runs on one test set (every run tests the same cases)" in text
-    assert "Interval: t over runs and cases, for learners over further runs and cases;" in text
-    assert "training data they share" not in text
-
-
-def test_where_the_variance_comes_from(found):
     labels, scores, result = found
     expected = public(labels, scores, SETTINGS["deployment_prior"]).components
     pd.testing.assert_frame_equal(result.tables["components"].round(9), expected.round(9))
@@ -128,14 +85,49 @@ def test_where_the_variance_comes_from(found):
     assert (plan["limit_power"] < 1).all()  # however many runs
 
 
+def test_bands_of_means_know_that_runs_are_few(found):
+    """Their deviate is t of the interval's degrees of freedom, with as much beyond as one normal value."""
+    labels, scores, result = found
+    n_cases, n_models, n_runs = scores.shape
+    names = [int(name[1:]) for name in result.evaluation.models]
+    one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=0.3)
+    _, df = run_mean_errors(
+        one.estimate.reshape(n_models, n_runs), one.covariance, DegreesOfFreedom(case_df=59)
+    )
+    bands = auprec_bands(result.evaluation, [0.3])
+    error = np.linalg.norm(joint_curves(result.evaluation, np.array([0.3])).deviations[..., 0], axis=0)
+    normal = stats.norm.isf(stats.t.sf((bands["conf_high"] - bands["auprec"]).to_numpy() / error, df[names]))
+    assert normal == pytest.approx(np.full(n_models, normal[0]), rel=1e-6)
+    assert 2.2 < normal[0] < 2.5  # of three models
+    assert df.min() < 30
+
+
+def test_the_spread_over_runs_in_ranking_and_words(found):
+    """Cases vary too, so t over runs would cover too seldom."""
+    *_, result = found
+    for frame in (auprec_intervals(result.evaluation), rank_models(result.evaluation)):
+        assert frame[["conf_low", "conf_high"]].isna().all(axis=None)
+        assert frame.drop(columns=["conf_low", "conf_high"]).notna().any(axis=None)
+    labels, scores, result = found
+    expected = public(labels, scores, SETTINGS["deployment_prior"])
+    best = int(np.argmax(expected.estimate))
+    top = result.ranking.iloc[0]
+    assert top["model"] == f"m{best}"
+    limits = expected.model_low[best], expected.model_high[best]
+    assert (top["conf_low"], top["conf_high"]) == pytest.approx(limits)
+    text = " ".join(result.summary(full=True).split())
+    assert "4 runs on one test set (every run tests the same cases)" in text
+    assert "Interval: t over runs and cases, for learners over further runs and cases;" in text
+    assert "training data they share" not in text
+
+
 @pytest.mark.slow
 def test_a_control_is_the_family_over_runs(found):
     labels, scores, result = found
     names = result.ranking["model"].tolist()
     other = compare(table(labels, scores), **SETTINGS, control=names[1], p_adjust="bonferroni")
     primary = other.pairs[other.pairs["role"] == "primary"]
-    pairs = primary[["model_a", "model_b"]].to_numpy().tolist()
-    assert pairs == [[names[0], names[1]], [names[2], names[1]]]
+    assert primary[["model_a", "model_b"]].to_numpy().tolist() == [[names[0], names[1]], [names[2], names[1]]]
     assert set(primary["test"]) == {"obuchowski_rockette_bonferroni_control"}
     every = result.pairs[result.pairs["role"] == "primary"]
     assert primary["p_value"].tolist() == every["p_value"].iloc[[0, 2]].tolist()
@@ -143,7 +135,7 @@ def test_a_control_is_the_family_over_runs(found):
     assert other.ranking["group"].tolist()[1] == "control"
 
 
-def test_effects_are_in_standard_deviations_of_one_run(found):
+def test_effects_of_one_run_and_runs_that_are_all_the_same(found):
     _, _, result = found
     areas = result.tables["iauprec"].pivot(index="fold", columns="model", values="iauprec")
     for row in result.tables["effects"].to_dict("records"):
@@ -151,6 +143,15 @@ def test_effects_are_in_standard_deviations_of_one_run(found):
         spread = np.sqrt(row["std_error"] ** 2 + (1 - 1 / len(areas)) * runs)
         assert row["effect"] == pytest.approx(row["estimate"] / spread, rel=1e-9)
         assert row["effect_low"] < row["effect"] < row["effect_high"]
+    labels, scores = seeds(n_runs=1, seed=3)
+    single = compare(table(labels, scores), **SETTINGS)
+    with pytest.warns(SkewanovaWarning, match="there is no residual variation"):
+        result = compare(table(labels, np.repeat(scores, 3, axis=2)), design="fixed_runs", **SETTINGS)
+    assert result.tests.iloc[0]["test"] == "jackknife"
+    assert "nothing is said about further runs" in " ".join(write_methods(result))
+    many, one = (each.pairs[each.pairs["role"] == "primary"] for each in (result, single))
+    for column in ("estimate", "std_error", "df", "p_value", "p_adjusted", "conf_low"):
+        assert many[column].to_numpy() == pytest.approx(one[column].to_numpy())
 
 
 @pytest.mark.slow
@@ -178,15 +179,3 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     assert result.ranking["iauprec"].tolist() == pytest.approx(areas)
     words = "4 separate runs of each model" if runs == "nested" else "4 fixed runs"
     assert f"{words} on one test set" in result.summary(full=True)
-
-
-def test_runs_that_are_all_the_same_model_leave_the_test_of_one_set():
-    labels, scores = seeds(n_runs=1, seed=3)
-    single = compare(table(labels, scores), **SETTINGS)
-    with pytest.warns(SkewanovaWarning, match="there is no residual variation"):
-        result = compare(table(labels, np.repeat(scores, 3, axis=2)), design="fixed_runs", **SETTINGS)
-    assert result.tests.iloc[0]["test"] == "jackknife"
-    assert "nothing is said about further runs" in " ".join(write_methods(result))
-    many, one = (each.pairs[each.pairs["role"] == "primary"] for each in (result, single))
-    for column in ("estimate", "std_error", "df", "p_value", "p_adjusted", "conf_low"):
-        assert many[column].to_numpy() == pytest.approx(one[column].to_numpy())

@@ -49,9 +49,8 @@ def test_the_primary_is_the_f_test_of_one_set(found):
     ]  # fmt: skip
     assert row["statistic"] == pytest.approx(twin.f_omnibus, rel=1e-9)
     assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
-    assert row["p_value"] == pytest.approx(
-        stats.f.sf(twin.f_omnibus, 2, min(twin.df_omnibus, 1e12)), rel=1e-6
-    )
+    expected = stats.f.sf(twin.f_omnibus, 2, min(twin.df_omnibus, 1e12))
+    assert row["p_value"] == pytest.approx(expected, rel=1e-6)
     assert result.design.kind == "test_set"
     assert "F over cases of one test set of IAUPREC: F(2, " in result.conclusions[0]
 
@@ -98,7 +97,7 @@ def test_a_control_is_the_family_on_one_set(found):
         compare(table(labels, scores), **SETTINGS, pairwise="max_t")
 
 
-def test_ranking_has_intervals_and_chances_over_cases(found):
+def test_ranking_and_difference_curves_have_intervals_over_cases(found):
     _, _, result = found
     ranking = result.ranking
     assert ranking["model"].tolist() == ["top", "mid", "low"]
@@ -107,9 +106,6 @@ def test_ranking_has_intervals_and_chances_over_cases(found):
     top = result.pairs.iloc[0]  # of three models the third is far behind: a normal tail is left
     expected = stats.norm.cdf(top["estimate"] / top["std_error"])
     assert ranking["p_best"].iloc[0] == pytest.approx(expected, abs=0.03)  # drawn in by the third's errors
-
-
-def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands(found):
     labels, scores, result = found
     curves = result.tables["difference_curves"]
     pair = curves[(curves["model_a"] == "top") & (curves["model_b"] == "mid")]
@@ -123,13 +119,25 @@ def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands
     assert (stats.norm.isf(0.025) * pair["std_error"] < reach).all()
 
 
-def test_of_two_models_at_one_prior_the_band_is_the_normal_interval():
+def test_bands_of_two_models_nearly_alike_or_with_few_positives():
     labels, scores = cases(quality=(1.4, 1.0))
     result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.4, at_priors=(0.4,))
     (row,) = result.tables["difference_curves"].to_dict("records")
     one = compare_test_set(labels, scores, prior=0.4, area_estimator="trapezoid")
     assert row["conf_high"] == pytest.approx(one.conf_high[0], rel=0.01)
     assert row["p_adjusted"] == pytest.approx(one.p_value[0], abs=0.01)
+    # Their covariance would lose it: squared, it is below what a double adds to the rest.
+    rng = np.random.default_rng(0)
+    values, moved = rng.normal(size=(60, 2)), 1e-9 * rng.normal(size=60)
+    root = symmetric_root(compute_r_factor([np.column_stack([values, values[:, 0] + moved])]))
+    expected = np.sqrt((moved**2).sum())
+    assert np.linalg.norm(root @ [-1, 0, 1]) == pytest.approx(expected, rel=1e-5)
+    labels, scores = cases(n=60, m=6000, quality=(0.3, 0.2))
+    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.02, at_priors=(0.5, 0.02))
+    row = result.tables["assumptions"].set_index("check").loc["positives_times_area"]
+    assert row["statistic"] == pytest.approx(60 * result.tables["iauprec"]["iauprec"].min())
+    assert row["statistic"] < 10
+    assert row["advice"].endswith("below 10: tests may reject too often; add positives")
 
 
 def test_priors_that_the_set_cannot_speak_for_are_not_tested():
@@ -145,9 +153,6 @@ def test_priors_that_the_set_cannot_speak_for_are_not_tested():
     assert rare["estimate"].notna().all()
     low = result.tables["assumptions"].set_index("check").loc["effective_negatives"]
     assert low["statistic"] == pytest.approx(600 * 0.2 / 0.8)
-
-
-def test_a_set_that_can_speak_for_no_prior_says_so():
     labels, scores = cases(n=20, m=60)
     result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), at_priors=(0.2,))
     assert result.tables["difference_curves"]["p_adjusted"].isna().all()
@@ -156,12 +161,11 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
         "Differences along the prior could not be tested, because the test set is too small for any of "
         "the priors."
     ]
-    advice = result.tables["assumptions"].set_index("check")["advice"]
-    assert advice["positives"].startswith("few positives")
+    assert result.tables["assumptions"].set_index("check")["advice"]["positives"].startswith("few positives")
     assert any(text.endswith("wide on purpose; add negatives and positives") for text in result.warnings)
 
 
-def test_models_that_are_alike_have_no_test_and_equal_chances():
+def test_models_alike_and_sets_too_small_have_no_test():
     labels, scores = cases(n=60, m=300, quality=(1.2,))
     with pytest.warns(SkewanovaWarning, match="change alike when any case"):
         result = compare(table(labels, np.hstack([scores, scores]), ("a", "b")), **SETTINGS)
@@ -169,9 +173,6 @@ def test_models_that_are_alike_have_no_test_and_equal_chances():
     assert not result.pairs["reject"].any()
     assert result.ranking["p_best"].tolist() == [0.5, 0.5]
     assert result.tables["equivalence"]["p_equal"].tolist() == [1.0]
-
-
-def test_one_positive_tells_no_models_apart():
     labels, scores = cases(n=1, m=600)
     result = compare(table(labels, scores), **SETTINGS)
     assert np.isnan(result.tests["p_value"].iloc[0])
@@ -182,22 +183,10 @@ def test_one_positive_tells_no_models_apart():
     assert result.tables["crossings"][["conf_low", "conf_high"]].isna().all(axis=None)
     assert result.verdict.state == "untrusted"
     assert "Choose" not in result.verdict.choose
-
-
-def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
     labels = np.repeat([1, 0], 3)
     result = compare(table(labels, np.column_stack([labels, np.ones(6)]), ("a", "b")), **SETTINGS)
     assert not result.pairs["reject"].any()
     assert result.tables["equivalence"][["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
-
-
-def test_few_positives_at_a_small_area_are_told():
-    labels, scores = cases(n=60, m=6000, quality=(0.3, 0.2))
-    result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.02, at_priors=(0.5, 0.02))
-    row = result.tables["assumptions"].set_index("check").loc["positives_times_area"]
-    assert row["statistic"] == pytest.approx(60 * result.tables["iauprec"]["iauprec"].min())
-    assert row["statistic"] < 10
-    assert row["advice"].endswith("below 10: tests may reject too often; add positives")
 
 
 def test_summary_and_folder_of_one_set(found, undrawn, tmp_path):
@@ -210,12 +199,3 @@ def test_summary_and_folder_of_one_set(found, undrawn, tmp_path):
     html = (result.save(tmp_path / "out") / "report.html").read_text(encoding="utf-8")
     assert "one test set (120 positives, 600 negatives)" in html
     assert re.search(r"\bnan\b", html) is None
-
-
-def test_the_spread_between_models_that_are_nearly_alike_keeps_its_digits():
-    """Their covariance would lose it: squared, it is below what a double adds to the rest."""
-    rng = np.random.default_rng(0)
-    values, moved = rng.normal(size=(60, 2)), 1e-9 * rng.normal(size=60)
-    root = symmetric_root(compute_r_factor([np.column_stack([values, values[:, 0] + moved])]))
-    expected = np.sqrt((moved**2).sum())
-    assert np.linalg.norm(root @ [-1, 0, 1]) == pytest.approx(expected, rel=1e-5)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hostile_results import simulated
 from loops import each
+from messages import expect_error
 
 from skewanova import InputError
 from skewanova.base.folders import PROVENANCE
@@ -29,8 +30,7 @@ def write_folder(result, folder):
     """Write what is read of an output folder."""
     (folder / "tables").mkdir(parents=True)
     result.ranking.to_csv(folder / "tables" / "ranking.csv", index=False)
-    text = json.dumps({"settings": result.settings}, default=str)
-    (folder / PROVENANCE).write_text(text, encoding="utf-8")
+    (folder / PROVENANCE).write_text(json.dumps({"settings": result.settings}, default=str), encoding="utf-8")
     return folder
 
 
@@ -62,8 +62,7 @@ def test_leader_groups_and_areas(tmp_path):
     result = changes(old, new)
     assert (result.leader_old, result.leader_new, result.leader_changed) == ("A", "C", True)
     assert result.summary() == str(result) == result.summary(80) == SUMMARY
-    assert tuple(result.table) == CHANGE_COLUMNS
-    assert result.table.index.tolist() == list(range(6))
+    assert (tuple(result.table), result.table.index.tolist()) == (CHANGE_COLUMNS, list(range(6)))
     pd.testing.assert_frame_equal(result.to_frame(), result.table)
     back = changes(new, old)
     assert back.leader_changed
@@ -76,15 +75,12 @@ def test_leader_groups_and_areas(tmp_path):
     assert (same.table["change"] == 0).all()
 
 
-def test_another_question_is_said(old):
+def test_another_question_is_said_and_folders_and_json_say_the_same(old, tmp_path):
     other = simulated(("A", "NA", "C"), deployment_prior=(0.3, 0.5))
     told = [text for text in changes(old, other).sentences if text.startswith("deployment prior: ")]
     assert told == [
         "deployment prior: uniform over priors 0.05 to 0.2 before, uniform over priors 0.3 to 0.5 now."
     ]
-
-
-def test_folders_and_json_say_the_same(old, tmp_path):
     new = simulated(("C", "A", "D\x1b[31m"))
     wanted = changes(old, new)
     paths = [write_folder(result, tmp_path / name) for result, name in ((old, "old"), (new, "new"))]
@@ -109,30 +105,21 @@ def test_what_is_no_comparison_or_was_edited_is_refused(old, tmp_path, content):
         changes(old, tmp_path / "x.json")
 
 
-def test_what_is_not_there_is_refused(old, tmp_path):
+def test_what_is_not_there_or_only_in_one_is_told(old, tmp_path):
     for other, end in ((tmp_path, "but got '"), (tmp_path / "absent", "but there is no '.*absent'$")):
-        with pytest.raises(InputError, match=f"^`new` must be a folder written by .*--json, {end}"):
-            changes(old, other)
+        expect_error(f"^`new` must be a folder written by .*--json, {end}", changes, old, other)
     write_folder(old, tmp_path / "classes" / "class-001")
     for read in (changes, monitor):
         with pytest.raises(InputError, match=r"holds several; give that of one, such as '.*class-001'$"):
             read(tmp_path / "classes", old)
     several = SimpleNamespace(comparisons={"a": old})
     for other, end in ((3, "int; make one by"), (several, r"pass .* such as \.comparisons\['a'\]$")):
-        with pytest.raises(InputError, match=f"`old` must be a comparison, a folder or a JSON file, .*{end}"):
-            changes(other, old)
-        with pytest.raises(InputError, match=f"`comparison` must be a comparison or a folder, .*{end}"):
-            monitor(other, old)
-
-
-def test_settings_that_one_lacks_do_not_differ(tmp_path):
+        expect_error(f"`old` must be a comparison, a folder or a JSON file, .*{end}", changes, other, old)
+        expect_error(f"`comparison` must be a comparison or a folder, .*{end}", monitor, other, old)
     row = (1, "A", 0.5, "a")
     write_json(tmp_path / "a", row, alpha=0.05)
     write_json(tmp_path / "b", row)
     assert changes(tmp_path / "a", tmp_path / "b").sentences == ("A still leads.",)
-
-
-def test_settings_of_a_file_steer_no_terminal(tmp_path):
     row = (1, "A", 0.5, "a")
     write_json(tmp_path / "a", row, control="\x1b[31m")
     write_json(tmp_path / "b", row, control=None)

@@ -3,15 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import score_rows
 
-from skewanova import (
-    InputError,
-    SkewanovaWarning,
-    compare,
-    estimate_prior,
-    estimate_prior_from_tables,
-    read_scores,
-)
+import skewanova as sa
 from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior
 from skewanova.priors import batches, estimation
 from skewanova.report.figures import FIGURES
@@ -39,30 +33,24 @@ def few_draws(monkeypatch):
 
 @pytest.fixture(scope="module")
 def found():
-    return estimate_prior_from_tables(*tables())
+    return sa.estimate_prior_from_tables(*tables())
 
 
-def test_each_model_has_the_estimate_of_its_own_scores(found):
+def test_each_model_has_an_estimate_and_all_are_pooled_in_the_same_columns(found):
     labelled, unlabelled = tables()
     for model, one in found.by_model.items():
         rows = labelled[labelled["model"] == model]
         field = unlabelled["y_score"][unlabelled["model"] == model]
-        alone = estimate_prior(rows["y_true"], rows["y_score"], field)
+        alone = sa.estimate_prior(rows["y_true"], rows["y_score"], field)
         assert (one.estimate, one.conf_low) == (alone.estimate, alone.conf_low)
-
-
-def test_models_are_pooled_between_their_estimates(found):
     low, high = sorted(one.estimate for one in found.by_model.values())
     assert isinstance(found.prior, PooledPrior)
     assert low - 0.01 <= found.prior.estimate <= high + 0.01
     assert found.prior.conf_low < 0.1 < found.prior.conf_high
     assert found.prior.agree
     assert sum(found.prior.weights.values()) == pytest.approx(1)
-
-
-def test_frames_have_the_same_columns_whatever_was_asked(found):
     labelled, unlabelled = tables("A")
-    one = estimate_prior_from_tables(labelled, unlabelled)
+    one = sa.estimate_prior_from_tables(labelled, unlabelled)
     for result, models in ((found, ["", "A", "B"]), (one, ["A"])):
         assert tuple(result.to_frame().columns) == MODEL_COLUMNS
         assert result.to_frame()["model"].tolist() == models
@@ -71,51 +59,66 @@ def test_frames_have_the_same_columns_whatever_was_asked(found):
     assert one.prior is one.by_model["A"]
 
 
-def test_a_case_counts_once_by_its_mean_score(found):
+def test_a_case_counts_once_and_doubt_is_said_first(found, tmp_path):
     labelled, unlabelled = tables("A")
     moved = (labelled.assign(fold=f, y_score=labelled["y_score"] + 3 - 2 * f) for f in (1, 2))
     twice = pd.concat(moved)
-    averaged, single = (estimate_prior_from_tables(t, unlabelled) for t in (twice, labelled))
+    averaged, single = (sa.estimate_prior_from_tables(t, unlabelled) for t in (twice, labelled))
     assert averaged.prior.conf_high == pytest.approx(single.prior.conf_high)
     assert averaged.to_frame()["n_positive"].tolist() == [100]
     assert any("refitted on all labelled data" in text for text in averaged.assumptions)
     assert len(single.assumptions) == 1
-    assert estimate_prior_from_tables(twice, unlabelled, fold=2).prior.estimate != averaged.prior.estimate
+    assert sa.estimate_prior_from_tables(twice, unlabelled, fold=2).prior.estimate != averaged.prior.estimate
+    labelled, unlabelled = tables("A")
+    assert "in doubt" not in found.describe()
+    strange = sa.estimate_prior_from_tables(labelled, unlabelled.assign(y_score=0.3)).describe()
+    assert strange.startswith("the prior estimated from 1,500 unlabelled scores, in doubt (see the warnings)")
+    sa.compare(sa.read_scores(tables()[0]), found, at_priors=(0.5, 0.1)).save(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert all(text in page for text in (found.describe(), "Assumed of this prior", "(label shift)"))
+    frame = pd.read_csv(tmp_path / "out" / "tables" / "prior.csv", keep_default_na=False)
+    assert frame["model"].tolist() == ["", "A", "B"]
+    assert set(pd.read_csv(tmp_path / "out" / "tables" / "bins.csv")["model"]) == {"A", "B"}
 
 
-def test_folds_without_cases_need_a_fold():
+def test_folds_without_cases_and_models_of_one_table():
     labelled, unlabelled = tables("A")
     bare = labelled.drop(columns="case").assign(fold=np.arange(400) % 2)
-    with pytest.raises(InputError, match=r"must have a case column, .* or choose one of its 2"):
-        estimate_prior_from_tables(bare, unlabelled)
-    with pytest.raises(InputError, match="`fold` must be one of 0, 1; but got '7'"):
-        estimate_prior_from_tables(bare, unlabelled, fold=7)
-
-
-def test_models_of_one_table_alone_say_nothing():
+    with pytest.raises(sa.InputError, match=r"must have a case column, .* or choose one of its 2"):
+        sa.estimate_prior_from_tables(bare, unlabelled)
+    with pytest.raises(sa.InputError, match="`fold` must be one of 0, 1; but got '7'"):
+        sa.estimate_prior_from_tables(bare, unlabelled, fold=7)
     labelled, unlabelled = tables("AB")
-    with pytest.warns(SkewanovaWarning, match="B is in only one of the tables"):
-        some = estimate_prior_from_tables(labelled, unlabelled[unlabelled["model"] == "A"])
+    with pytest.warns(sa.SkewanovaWarning, match="B is in only one of the tables"):
+        some = sa.estimate_prior_from_tables(labelled, unlabelled[unlabelled["model"] == "A"])
     assert list(some.by_model) == ["A"]
-    with pytest.raises(InputError, match="scores must be of the models 'A', 'B', but are of 'Z'; rename"):
-        estimate_prior_from_tables(labelled, unlabelled.assign(model="Z"))
+    with pytest.raises(sa.InputError, match="scores must be of the models 'A', 'B', but are of 'Z'; rename"):
+        sa.estimate_prior_from_tables(labelled, unlabelled.assign(model="Z"))
 
 
-def test_models_that_do_not_agree_are_said_not_to():
+def test_models_that_do_not_agree_or_say_nothing_are_named():
     labelled, unlabelled = tables()
     moved = unlabelled["y_score"] + np.where(unlabelled["model"] == "B", 0.8, 0.0)
-    with pytest.warns(SkewanovaWarning, match="the models do not agree about the prior"):
-        apart = estimate_prior_from_tables(labelled, unlabelled.assign(y_score=moved))
+    with pytest.warns(sa.SkewanovaWarning, match="the models do not agree about the prior"):
+        apart = sa.estimate_prior_from_tables(labelled, unlabelled.assign(y_score=moved))
     assert not apart.prior.agree
     assert apart.prior.method == "widest"
     assert apart.prior.conf_low == min(one.conf_low for one in apart.by_model.values())
+    labelled, unlabelled = tables()
+    of_b = labelled["model"] == "B"
+    constant = labelled.assign(y_score=labelled["y_score"].where(~of_b, 1.0))
+    with pytest.raises(sa.InputError, match=r"the prior cannot be estimated by model .B.: .* but all are 1;"):
+        sa.estimate_prior_from_tables(constant, unlabelled)
+    far = unlabelled.assign(y_score=unlabelled["y_score"] + 99 * (unlabelled["model"] == "B"))
+    with pytest.raises(sa.InputError, match=r"the prior cannot be estimated by model .B.: .* on one scale"):
+        sa.estimate_prior_from_tables(labelled, far)
 
 
 def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
     monkeypatch.setattr(batches, "N_CENTRES", 7)
     monkeypatch.setattr(batches, "N_SPREADS", 5)
     labelled, unlabelled = tables()
-    weekly = estimate_prior_from_tables(
+    weekly = sa.estimate_prior_from_tables(
         labelled, unlabelled.assign(batch=np.tile([1, 2, 3, 4], 750)), n_bins=3
     )
     frame = weekly.to_frame()
@@ -126,49 +129,28 @@ def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
     assert weekly.quadrature()[1].sum() == pytest.approx(1)
 
 
-def test_models_are_no_surer_than_labels_where_there_are_no_positives():
+def test_models_without_positives_and_copies_of_a_model():
     """An estimate at 0 cannot go lower, and that it does not vary says nothing."""
     labelled, unlabelled = tables(shift=1.2)
-    none = estimate_prior_from_tables(labelled, unlabelled[np.tile(FIELD == 0, 2)])
+    none = sa.estimate_prior_from_tables(labelled, unlabelled[np.tile(FIELD == 0, 2)])
     assert none.prior.method == "pooled"
     least = min(one.conf_high for one in none.by_model.values())
     assert least / 2 < none.prior.conf_high < 2 * least
     assert none.prior.conf_low == 0
-
-
-def test_a_model_alone_and_its_copy_say_the_same():
     labelled, unlabelled = tables("A")
     twins = (pd.concat([part, part.assign(model="B")]) for part in (labelled, unlabelled))
-    both, one = estimate_prior_from_tables(*twins), estimate_prior_from_tables(labelled, unlabelled)
+    both, one = sa.estimate_prior_from_tables(*twins), sa.estimate_prior_from_tables(labelled, unlabelled)
     assert (both.prior.method, both.prior.p_value) == ("pooled", 1.0)
     for what in ("estimate", "conf_low", "conf_high"):
         assert getattr(both.prior, what) == pytest.approx(getattr(one.prior, what), rel=0.02)
 
 
-def test_a_model_that_says_nothing_is_named():
-    labelled, unlabelled = tables()
-    of_b = labelled["model"] == "B"
-    constant = labelled.assign(y_score=labelled["y_score"].where(~of_b, 1.0))
-    with pytest.raises(InputError, match=r"the prior cannot be estimated by model .B.: .* but all are 1;"):
-        estimate_prior_from_tables(constant, unlabelled)
-    far = unlabelled.assign(y_score=unlabelled["y_score"] + 99 * (unlabelled["model"] == "B"))
-    with pytest.raises(InputError, match=r"the prior cannot be estimated by model .B.: .* on one scale"):
-        estimate_prior_from_tables(labelled, far)
-
-
-def test_doubt_is_said_before_the_number(found):
-    labelled, unlabelled = tables("A")
-    assert "in doubt" not in found.describe()
-    strange = estimate_prior_from_tables(labelled, unlabelled.assign(y_score=0.3)).describe()
-    assert strange.startswith("the prior estimated from 1,500 unlabelled scores, in doubt (see the warnings)")
-
-
 def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
     labelled, unlabelled = tables()
     strange = unlabelled.assign(y_score=lambda f: (f["y_score"] + 0.8).where(f["model"] == "B", 0.3))
-    found = estimate_prior_from_tables(labelled, strange)
+    found = sa.estimate_prior_from_tables(labelled, strange)
     assert any("label shift does not hold" in text for text in found.warnings)
-    result = compare(read_scores(labelled), found, at_priors=(0.5, 0.1))
+    result = sa.compare(sa.read_scores(labelled), found, at_priors=(0.5, 0.1))
     assert result.settings["deployment_prior"] == found.describe()
     assert result.settings["deployment_limits"] == (found.low, found.high)
     assert set(found.warnings) <= set(result.warnings)
@@ -180,32 +162,18 @@ def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
     assert [ax.get_title(loc="left").split(" ")[0] for ax in figure.axes[:2]] == ["A:", "B:"]
 
 
-def test_the_folder_of_a_comparison_holds_the_estimates(found, tmp_path):
-    compare(read_scores(tables()[0]), found, at_priors=(0.5, 0.1)).save(tmp_path / "out")
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert all(text in page for text in (found.describe(), "Assumed of this prior", "(label shift)"))
-    frame = pd.read_csv(tmp_path / "out" / "tables" / "prior.csv", keep_default_na=False)
-    assert frame["model"].tolist() == ["", "A", "B"]
-    assert set(pd.read_csv(tmp_path / "out" / "tables" / "bins.csv")["model"]) == {"A", "B"}
-
-
-def test_models_that_score_differently_from_fold_to_fold_are_named():
+def test_models_that_differ_by_fold_and_caveats_are_named_once():
     labelled, unlabelled = tables()
     of_b = labelled["model"] == "B"
     folds = pd.concat(labelled.assign(fold=f, y_score=labelled["y_score"] + f * of_b) for f in (1, 2))
-    apart = estimate_prior_from_tables(folds, unlabelled)
+    apart = sa.estimate_prior_from_tables(folds, unlabelled)
     told = [text for text in apart.warnings if "distributed differently in different folds" in text]
     assert [text.split(" are distributed")[0] for text in told] == ["the scores of B"]
-    one = estimate_prior_from_tables(folds, unlabelled, fold=1)
+    one = sa.estimate_prior_from_tables(folds, unlabelled, fold=1)
     assert not any("from fold to fold" in text for text in one.warnings)
-
-
-def test_a_caveat_of_the_only_model_is_issued_once():
     rng = np.random.default_rng(0)
     labels = np.tile([0, 1], 150)
-    table = pd.DataFrame(
-        {"model": "A", "fold": 1, "y_true": labels, "y_score": labels + rng.normal(size=300)}
-    )
+    table = score_rows("A", 1, labels, labels + rng.normal(size=300))
     unlabelled = pd.DataFrame({"model": "A", "y_score": rng.normal(0.5, 3, 500)})
-    found = estimate_prior_from_tables(table, unlabelled)
+    found = sa.estimate_prior_from_tables(table, unlabelled)
     assert sum("label shift is rejected" in text for text in found.warnings) == 1

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from loops import each
 from matplotlib.figure import Figure
+from messages import expect_error, expect_warning
 from scipy.stats import norm
 
 import skewanova
@@ -83,14 +84,13 @@ Batch  Scores  Prior   95 % interval  May be the best  State   Prior moved
 (all)      90  0.130  0.044 to 0.233  A, B             choice"""  # noqa: E501
 
 
-def test_a_folder_is_read(tmp_path):
+def test_a_folder_is_read_and_a_model_without_scores_named(tmp_path):
     found = monitor(write_folder(tmp_path), FIELD)
     assert (found.chosen, found.confidence_level, found.warnings) == ("A", 0.95, ())
     assert found.summary() == found.summary(80) == SUMMARY
     first = FIELD.assign(batch="week 2")
     second = FIELD[:1].assign(batch="week 1", y_score=0.5)
-    with pytest.warns(SkewanovaWarning, match="^batch week 1: "):
-        weeks = monitor(tmp_path, pd.concat([first, *[second] * 60]))
+    weeks = expect_warning("^batch week 1: ", monitor, tmp_path, pd.concat([first, *[second] * 60]))
     with pytest.warns(SkewanovaWarning, match="^batch 0: "):
         monitor(tmp_path, pd.concat([first.assign(batch=1), *[second.assign(batch=0)] * 60]))
     assert weeks.table["batch"].tolist() == ["week 2", "week 1"]
@@ -102,9 +102,6 @@ def test_a_folder_is_read(tmp_path):
     fits, wide = (MonitorReport("A", 0.95, 1, found.table.assign(leaders="A" * n), LEADERS) for n in (21, 22))
     assert fits.summary() == fits.summary(100) != fits.summary(79)
     assert wide.summary() != wide.summary(81) == wide.summary(100)
-
-
-def test_a_model_without_scores_is_named(tmp_path):
     others = pd.DataFrame({"model": [*"BCDEFGH"], "y_score": 0.5})
     with pytest.raises(InputError, match=r"has those of 'B', 'C', 'D', 'E', 'F'; add its rows, or rename"):
         monitor(write_folder(tmp_path), others)
@@ -120,12 +117,14 @@ def test_a_folder_that_somebody_edited_is_refused(tmp_path, edited):
         monitor(write_folder(tmp_path, **edited), FIELD)
 
 
-def test_a_folder_whose_bins_have_one_class_or_other_columns_is_refused(tmp_path):
+def test_critical_values_and_folders_with_bins_of_one_class(tmp_path):
     bins = pd.read_csv(write_folder(tmp_path) / "tables" / "score_bins.csv")
     for changed in (bins.assign(n_positive=0), bins.rename(columns={"model": "name"}), bins[:1]):
         changed.to_csv(tmp_path / "tables" / "score_bins.csv", index=False)
-        with pytest.raises(InputError, match=r"`comparison` must be a folder written by .*, but got '"):
-            monitor(tmp_path, FIELD)
+        expect_error(r"`comparison` must be a folder written by .*, but got '", monitor, tmp_path, FIELD)
+    assert simulate_critical_values(1, 0.05)[0] == pytest.approx(1.959964)
+    values = brute_force_critical_values(5, 0.05, np.random.default_rng(1))
+    assert simulate_critical_values(5, 0.05) == pytest.approx(values, abs=0.05)
 
 
 def brute_force_critical_values(looks, alpha, rng):
@@ -142,12 +141,6 @@ def brute_force_critical_values(looks, alpha, rng):
                     move = max(move, abs(last.mean() - before.mean()) / error)
         largest.append((mean, move))
     return np.quantile(largest, 1 - alpha, axis=0)
-
-
-def test_critical_values_are_those_of_the_largest_statistic_over_looks_and_windows():
-    assert simulate_critical_values(1, 0.05)[0] == pytest.approx(1.959964)
-    values = brute_force_critical_values(5, 0.05, np.random.default_rng(1))
-    assert simulate_critical_values(5, 0.05) == pytest.approx(values, abs=0.05)
 
 
 def draw_weeks(priors, rng, n=1000):
@@ -172,16 +165,12 @@ def labelled_folder(tmp_path):
     return folder
 
 
-def test_a_moved_prior_is_named_from_the_week_on(labelled_folder):
+def test_a_moved_prior_is_named_at_once_or_in_pooled_batches(labelled_folder):
     report = monitor(labelled_folder, draw_weeks([0.05] * 12 + [0.5] * 6, np.random.default_rng(3)))
-    assert report.looks == 52
-    assert report.table["prior_moved"].tolist() == [False] * 12 + [True] * 6
+    assert (report.looks, report.table["prior_moved"].tolist()) == (52, [False] * 12 + [True] * 6)
     assert report.table["state"].eq("changed").tolist() == [False] * 12 + [True] * 6
     assert "The prior has moved." in report.sentences[12]
     assert "The prior has moved." not in report.sentences[11]
-
-
-def test_a_small_change_that_lasts_is_found_in_pooled_batches(labelled_folder):
     weeks = draw_weeks([0.05] * 4 + [0.38] * 16, np.random.default_rng(4), n=300)
     table = monitor(labelled_folder, weeks).table
     changed = table[table["state"] == "changed"]
@@ -205,21 +194,33 @@ def test_more_looks_widen_intervals_and_an_open_number_most(labelled_folder):
         monitor(labelled_folder, late).table[["conf_low", "conf_high"]].iloc[-1]
     )
     assert "95 % over all looks: " in without.sentences[0]
-    with pytest.raises(InputError, match="`looks` must be"):
-        monitor(labelled_folder, weeks, looks=0)
+    expect_error("`looks` must be", monitor, labelled_folder, weeks, looks=0)
     with pytest.raises(InputTypeError, match="`rng` must be a whole number"):
         monitor(labelled_folder, weeks, rng="x")
 
 
-def test_label_shift_is_warned_of_at_the_level_over_looks(labelled_folder):
+def test_label_shift_is_warned_of_and_the_lead_is_that_of_a_test_set(labelled_folder):
     rng = np.random.default_rng(7)
     weeks = draw_weeks([0.1] * 2, rng)
     shifted = weeks.assign(
         y_score=np.where(weeks["batch"] == 2, rng.normal(scale=0.2, size=2000), weeks["y_score"])
     )
-    with pytest.warns(SkewanovaWarning, match="^batch 2: label shift is rejected"):
-        report = monitor(labelled_folder, shifted)
+    report = expect_warning("^batch 2: label shift is rejected", monitor, labelled_folder, shifted)
     assert report.table["p_value"].iloc[1] < 0.05 / 52
+    frame = draw_labelled(0.1, np.random.default_rng(11))
+    shuffled = frame.sample(frac=1, random_state=0).sort_values("batch", kind="stable")
+    first, second = (monitor(labelled_folder, each, deployment_prior=0.05).lead for each in (frame, shuffled))
+    pd.testing.assert_frame_equal(first, second)
+    frame = draw_labelled(0.1, np.random.default_rng(9))
+    row = monitor(labelled_folder, frame, deployment_prior=(0.02, 0.05)).lead.iloc[-1]
+    rows = frame[frame["batch"] > 6 - row["n_batches"]]
+    scores = np.column_stack([rows.loc[rows["model"] == name, "y_score"] for name in "AB"])
+    labels = rows.loc[rows["model"] == "A", "y_true"]
+    level = 1 - 2 * norm.sf(simulate_critical_values(52, 0.05)[0])
+    test = compare_test_set(labels, scores, deployment_prior=(0.02, 0.05), confidence_level=level)
+    assert row["difference"] == pytest.approx(test.difference[0], abs=1e-12)
+    assert (row["conf_low"], row["conf_high"]) == pytest.approx((test.conf_low[0], test.conf_high[0]))
+    assert row["n_positive"] == labels.sum()
 
 
 def draw_labelled(lead, rng, n_batches=6, n=400):
@@ -242,26 +243,12 @@ def draw_labelled(lead, rng, n_batches=6, n=400):
 def test_labelled_cases_compare_the_chosen_model_with_the_runner_up(labelled_folder, lead, state):
     frame = draw_labelled(lead, np.random.default_rng(8))
     report = monitor(labelled_folder, frame, deployment_prior=(0.02, 0.05))
-    assert report.runner_up == "B"
-    assert tuple(report.lead.columns) == LEAD_COLUMNS
+    assert (report.runner_up, tuple(report.lead.columns)) == ("B", LEAD_COLUMNS)
     row = report.lead[report.lead["state"] == state].iloc[0 if state == "behind" else -1]
     assert state == "behind" or report.lead["state"].iloc[-1] == state
     assert (state == "behind") <= report.changed
     assert f"IAUPREC of A minus B is {row['difference']:.3g} (95 %" in report.sentences[-1]
     assert LEAD_STATES[state] in report.sentences[-1]
-
-
-def test_the_lead_is_that_of_the_test_of_a_test_set_on_the_pooled_batches(labelled_folder):
-    frame = draw_labelled(0.1, np.random.default_rng(9))
-    row = monitor(labelled_folder, frame, deployment_prior=(0.02, 0.05)).lead.iloc[-1]
-    rows = frame[frame["batch"] > 6 - row["n_batches"]]
-    scores = np.column_stack([rows.loc[rows["model"] == name, "y_score"] for name in "AB"])
-    labels = rows.loc[rows["model"] == "A", "y_true"]
-    level = 1 - 2 * norm.sf(simulate_critical_values(52, 0.05)[0])
-    test = compare_test_set(labels, scores, deployment_prior=(0.02, 0.05), confidence_level=level)
-    assert row["difference"] == pytest.approx(test.difference[0], abs=1e-12)
-    assert (row["conf_low"], row["conf_high"]) == pytest.approx((test.conf_low[0], test.conf_high[0]))
-    assert row["n_positive"] == labels.sum()
 
 
 def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelled_folder):
@@ -271,8 +258,7 @@ def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelle
     assert lead["batch"].tolist() == ["3"]
     late = frame.assign(y_true=frame["y_true"].where(frame["batch"].isin([1, 3, 6])))
     lead = monitor(labelled_folder, late, deployment_prior=0.05).lead
-    assert lead["batch"].tolist() == ["1", "3", "6"]
-    assert lead["n_batches"].max() == 2
+    assert (lead["batch"].tolist(), lead["n_batches"].max()) == (["1", "3", "6"], 2)
     few = monitor(
         labelled_folder, frame.assign(y_true=frame["y_true"].where(frame["case"] < 20)), deployment_prior=0.05
     )
@@ -287,13 +273,6 @@ def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelle
     with pytest.warns(SkewanovaWarning, match="label shift"):
         assert monitor(labelled_folder, tied, deployment_prior=0.05).lead.empty
     assert monitor(labelled_folder, frame.assign(y_true=np.nan)).lead.empty
-
-
-def test_order_of_labelled_cases_does_not_matter_where_they_have_names(labelled_folder):
-    frame = draw_labelled(0.1, np.random.default_rng(11))
-    shuffled = frame.sample(frac=1, random_state=0).sort_values("batch", kind="stable")
-    first, second = (monitor(labelled_folder, each, deployment_prior=0.05).lead for each in (frame, shuffled))
-    pd.testing.assert_frame_equal(first, second)
 
 
 @each(("change", "message"), [
@@ -315,8 +294,7 @@ def test_labelled_cases_without_another_model_or_with_other_labels_are_refused(
         frame = frame.drop(columns=change["drop"]).iloc[:-1]
     if "label" in change:
         frame = frame.assign(y_true=change["label"])
-    with pytest.raises(InputError, match=message):
-        monitor(labelled_folder, frame, deployment_prior=0.05)
+    expect_error(message, monitor, labelled_folder, frame, deployment_prior=0.05)
 
 
 def test_a_folder_without_its_deployment_prior_asks_for_it(labelled_folder):
@@ -328,8 +306,7 @@ def test_a_folder_without_its_deployment_prior_asks_for_it(labelled_folder):
     with pytest.raises(InputError, match=r"`deployment_prior` must be given.*uniform over skews 4 to 19$"):
         monitor(labelled_folder, frame)
     (labelled_folder / "provenance.json").write_text('{"settings": {}}')
-    with pytest.raises(InputError, match=r"`deployment_prior` must be given.*: none$"):
-        monitor(labelled_folder, frame)
+    expect_error(r"`deployment_prior` must be given.*: none$", monitor, labelled_folder, frame)
     one = '{"settings": {"deployment_prior": "prior 0.05", "deployment_limits": [0.05, 0.05]}}'
     (labelled_folder / "provenance.json").write_text(one)
     expected = monitor(labelled_folder, frame, deployment_prior=0.05).lead

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
 from loops import each
+from messages import expect_error, expect_warning
 
-from skewanova import Comparison, SkewanovaWarning, compare, evaluate, read_scores
-from skewanova.base.checks import InputError, InputTypeError
+from skewanova import Comparison, compare, evaluate, read_scores
+from skewanova.base.checks import InputTypeError
 from skewanova.decision.choice import CHOICE_COLUMNS
 from skewanova.decision.leads import CROSSING_COLUMNS, DIFFERING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
 from skewanova.evaluation.curve_frames import SUPPORT_COLUMNS
@@ -22,18 +23,13 @@ MERITS = "model expected_auprec shrunken worst_auprec worst_prior expected_regre
 CHANCES = "p_best expected_loss p_best_over auprec_at_rarest auprec_commonest"
 COLUMNS = {
     "auprec": ["model", "fold", "prior", "auprec"],
-    "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
-    "tests": list(ANOVA_COLUMNS),
-    "pairs": list(POSTHOC_COLUMNS),
-    "prior_pairs": PRIOR_PAIR_COLUMNS,
+    "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"], "tests": list(ANOVA_COLUMNS),
+    "pairs": list(POSTHOC_COLUMNS), "prior_pairs": PRIOR_PAIR_COLUMNS,
     "ranking": f"{RANKING} auprec_at_rarest expected_regret max_regret p_best".split(),
-    "regions": list(REGION_COLUMNS),
-    "crossings": list(CROSSING_COLUMNS),
-    "leaders": list(LEADER_COLUMNS),
+    "regions": list(REGION_COLUMNS), "crossings": list(CROSSING_COLUMNS), "leaders": list(LEADER_COLUMNS),
     "differing_priors": list(DIFFERING_COLUMNS),
     "decisions": [*MERITS.split(), *CHANCES.split(), "sensitivity", "loss_per_tenfold"],
-    "choices": list(CHOICE_COLUMNS),
-    "support": list(SUPPORT_COLUMNS),
+    "choices": list(CHOICE_COLUMNS), "support": list(SUPPORT_COLUMNS),
 }  # fmt: skip
 
 
@@ -67,15 +63,11 @@ def same_numbers(a, b):
         pd.testing.assert_frame_equal(a.tables[name], b.tables[name], check_exact=True)
 
 
-# --- what it holds ----------------------------------------------------------------------------------------
-
-
-def test_frames_have_the_promised_columns_and_the_ranking_order(result):
+def test_frames_have_the_promised_columns_tests_and_labels(result):
     assert isinstance(result, Comparison)
     assert {name: list(frame) for name, frame in frames(result).items()} == COLUMNS
     order = result.ranking["model"].tolist()
-    assert order == ["high", "mid", "low"]
-    assert result.ranking["rank"].tolist() == [1, 2, 3]
+    assert (order, result.ranking["rank"].tolist()) == (["high", "mid", "low"], [1, 2, 3])
     assert result.ranking["iauprec"].is_monotonic_decreasing
     assert list(result.evaluation.models) == order
     for name in ("auprec", "iauprec", "roc", "precision_recall", "auprec_by_prior", "surface"):
@@ -84,17 +76,6 @@ def test_frames_have_the_promised_columns_and_the_ranking_order(result):
     for test, family in result.pairs.groupby(["test", "response", "prior"], dropna=False, sort=False):
         assert list(zip(family["model_a"], family["model_b"], strict=True)) == pairs, test
     assert (result.pairs["test"] == "tukey").sum() == 3 * (1 + len(QUICK["at_priors"]))
-
-
-def test_the_measures_are_those_of_evaluate(result):
-    known = evaluate(scores(), **QUICK)
-    for name in ("auprec", "iauprec"):
-        keys = list(COLUMNS[name])[: 3 if name == "auprec" else 2]
-        a, b = (f.sort_values(keys, ignore_index=True) for f in (result.tables[name], getattr(known, name)))
-        pd.testing.assert_frame_equal(a, b, check_exact=True)
-
-
-def test_tests_and_labels(result):
     assert set(result.tests["test"]) <= set(result.labels)
     assert all(label.endswith(".") for label in result.labels.values())
     published = result.tests[result.tests["role"] == "published"]
@@ -106,26 +87,28 @@ def test_tests_and_labels(result):
     assert "counts one ROC once for each prior" in result.labels["three_way"]
 
 
-def test_settings(result):
-    known = {
-        "deployment_prior": "uniform over priors 0.3 to 0.5", "at_priors": [0.5, 0.3], "alpha": 0.05,
-        "seed": 0, "area_estimator": "trapezoid", "missing": "raise", "n_models": 3, "n_folds": 4,
-    }  # fmt: skip
-    assert {key: result.settings[key] for key in known} == known
-    assert (result.alpha, result.source) == (0.05, None)
-    assert result.prior_frames == {}
-    assert result.sha256 == read_scores(scores()).sha256()
-
-
-def test_conclusions_and_letters_follow_the_primary(result):
+def test_measures_letters_and_settings_are_those_of_the_public_functions(result):
+    known = evaluate(scores(), **QUICK)
+    for name in ("auprec", "iauprec"):
+        keys = list(COLUMNS[name])[: 3 if name == "auprec" else 2]
+        a, b = (f.sort_values(keys, ignore_index=True) for f in (result.tables[name], getattr(known, name)))
+        pd.testing.assert_frame_equal(a, b, check_exact=True)
     for row in result.pairs[result.pairs["role"] == "primary"].itertuples():
         a, b = (result.ranking.set_index("model").loc[m, "group"] for m in (row.model_a, row.model_b))
         assert bool(set(a) & set(b)) == (not row.reject)
         words = f"{row.model_a} is ahead of {row.model_b} by" if row.reject else "were not found to differ"
         assert any(words in text and row.model_b in text for text in result.conclusions)
+    known = {
+        "deployment_prior": "uniform over priors 0.3 to 0.5", "at_priors": [0.5, 0.3], "alpha": 0.05,
+        "seed": 0, "area_estimator": "trapezoid", "missing": "raise", "n_models": 3, "n_folds": 4,
+    }  # fmt: skip
+    assert {key: result.settings[key] for key in known} == known
+    assert (result.alpha, result.source, result.prior_frames) == (0.05, None, {})
+    assert result.sha256 == read_scores(scores()).sha256()
+    same_numbers(compare(scores(), **QUICK, rng=0), result)
 
 
-def test_summary_fits_the_screen_and_names_what_was_done(result):
+def test_summary_fits_the_screen_and_options_change_no_columns(result, tmp_path):
     text = result.summary(full=True)
     assert all(len(line) <= 80 and line.isprintable() and line == line.rstrip() for line in text.split("\n"))
     assert text.startswith(f"{result.verdict.to_text(80)}\n\nRanking by mean IAUPREC")
@@ -137,16 +120,6 @@ def test_summary_fits_the_screen_and_names_what_was_done(result):
         assert " ".join(part.split()) in words, part
     for value in result.ranking["iauprec"]:
         assert f" {value:.3f} " in text
-
-
-# --- options ----------------------------------------------------------------------------------------------
-
-
-def test_two_runs_are_alike(result):
-    same_numbers(compare(scores(), **QUICK, rng=0), result)
-
-
-def test_options_change_no_columns(tmp_path):
     path = tmp_path / "scores.csv"
     scores().to_csv(path, index=False)
     other = compare(path, 0.4, at_priors=(0.4, 0.6), alpha=0.005, area_estimator="exact", rng=5)
@@ -200,13 +173,11 @@ def test_models_leaves_the_others_out(result):
     found = compare(table.select_models(["low", "high", "low"]), **QUICK)
     same_numbers(found, compare(frame[frame["model"] != "mid"], **QUICK))
     assert found.ranking["model"].tolist() == ["high", "low"]
-    with pytest.raises(InputError, match=r"`models` must be one of .*; but got 'lo'"):
-        table.select_models(["high", "lo"])
+    expect_error(r"`models` must be one of .*; but got 'lo'", table.select_models, ["high", "lo"])
     for models in ([], ["mid"]):
         remedy = "for one model use" if models else "name 2 or more in `models`$"
         message = f"needs at least 2 models, but the table has {len(models)}; {remedy}"
-        with pytest.raises(InputError, match=message):
-            compare(table.select_models(models), **QUICK)
+        expect_error(message, compare, table.select_models(models), **QUICK)
     with pytest.raises(InputTypeError, match="`models` must be a list of names, but got 'high'"):
         table.select_models("high")
 
@@ -241,19 +212,13 @@ def test_ranks_are_counted_from_the_rejected_pairs_of_the_primary_family(options
         assert (row.rank_low, row.rank_high) == expected
 
 
-def test_another_family_is_behind_the_primary_where_asked_for():
-    with pytest.warns(
-        SkewanovaWarning,
-        match=r"^pairwise='tukey' may reject .* here. As pub.*Leave `pairwise` out$",
-    ):
+def test_another_family_is_behind_the_primary_and_a_note_is_issued_once():
+    with expect_warning(r"^pairwise='tukey' may reject .* here. As pub.*Leave `pairwise` out$"):
         found = compare(scores(), **QUICK, pairwise="tukey")
     families = found.pairs[found.pairs["response"] == "iauprec"].groupby("role", sort=False)["test"]
     assert set(families.get_group("primary")) == {"tukey"}
     assert "published" not in families.groups
     assert "corrected_t_holm" in set(families.get_group("secondary"))
-
-
-def test_a_note_of_several_tests_is_issued_once():
     table = scores().drop(columns="case")
     same = pd.concat([table[table["model"] == "low"].assign(model=name) for name in "ab"])
     with warnings.catch_warnings(record=True) as caught:
@@ -261,8 +226,7 @@ def test_a_note_of_several_tests_is_issued_once():
         compare(same, **QUICK)
     notes = [str(each.message) for each in caught]
     assert any(note.startswith("the models are identical in every fold, so F and p are") for note in notes)
-    assert len(set(notes)) == len(notes)
-    assert {each.filename for each in caught} == {__file__}
+    assert (len(set(notes)), {each.filename for each in caught}) == (len(notes), {__file__})
 
 
 @each(("options", "message"), [
@@ -281,11 +245,10 @@ def test_a_note_of_several_tests_is_issued_once():
     ({"missing": "ignore"}, "`missing` must be one of raise, drop"),
 ])  # fmt: skip
 def test_options_out_of_range(options, message):
-    with pytest.raises(InputError, match=message):
-        compare(scores(), **(QUICK | options))
+    expect_error(message, compare, scores(), **QUICK | options)
 
 
-def test_one_prior(result):
+def test_one_prior_and_many_have_their_summaries(result):
     one = compare(scores(), (0.3, 0.5), at_priors=0.4)
     assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS
     assert one.tables["prior_pairs"].empty
@@ -293,9 +256,17 @@ def test_one_prior(result):
     assert one.tests[one.tests["test"] == "three_way"]["term"].tolist() == ["model", "fold", "residual"]
     assert all(len(line) <= 80 for line in one.summary(full=True).split("\n"))
     pd.testing.assert_frame_equal(one.tables["iauprec"], result.tables["iauprec"])
-
-
-# --- tables that a comparison refuses ---------------------------------------------------------------------
+    long = "a classifier with a very, very long name that goes on"
+    names = (f"{long} 1", f"{long} 2", "new\nline\x1b[2J", "x" * 300, "模型")
+    found = compare(scores(names), (0.3, 0.5), at_priors=np.linspace(0.2, 0.9, 8), alpha=0.01)
+    lines = found.summary(full=True).split("\n")
+    assert all(len(line) <= 80 and line.isprintable() for line in lines)
+    ranked = lines[lines.index("Ranking by mean IAUPREC over folds") + 3 :][:5]
+    assert len({line[:24] for line in ranked}) == 5
+    for model in ("a classifier with a v...", "a classifier with... (2)", "new line\\x1b[2J", "模型"):
+        assert any(line.startswith(model) for line in ranked)
+    head = [line for line in lines if line.startswith("Model ") and "AUPREC(" in line]
+    assert ("".join(head).count("AUPREC("), set(found.ranking["model"])) == (8, set(names))
 
 
 def test_a_fold_that_a_model_lacks_may_be_dropped():
@@ -310,9 +281,6 @@ def test_a_fold_that_a_model_lacks_may_be_dropped():
     assert dropped.warnings[0].startswith("dropped 1 of 4 folds for all models, since these are missing: m")
     known = compare(table[table["fold"] != 2], **QUICK)
     pd.testing.assert_frame_equal(dropped.tables["iauprec"], known.tables["iauprec"], check_exact=True)
-
-
-# --- special models ---------------------------------------------------------------------------------------
 
 
 def test_perfect_constant_and_equal_models():
@@ -333,7 +301,7 @@ def test_perfect_constant_and_equal_models():
     assert not (twins["p_adjusted"] < 0.99).any()
 
 
-def test_identical_models_are_not_told_apart():
+def test_identical_models_are_not_told_apart_by_their_names():
     one = scores(("a",))
     found = compare(pd.concat([one, one.assign(model="b")]), **QUICK)
     assert found.pairs["estimate"].abs().max() < 1e-14
@@ -348,33 +316,6 @@ def test_identical_models_are_not_told_apart():
     assert not (model["p_value"] < 0.99).any()
     assert any("the models are identical in every fold" in note for note in found.warnings)
     assert all(len(line) <= 80 for line in found.summary(full=True).split("\n"))
-
-
-# --- hostile names ----------------------------------------------------------------------------------------
-
-
-def test_summary_of_many_priors_and_long_strange_names():
-    long = "a classifier with a very, very long name that goes on"
-    names = (f"{long} 1", f"{long} 2", "new\nline\x1b[2J", "x" * 300, "模型")
-    found = compare(scores(names), (0.3, 0.5), at_priors=np.linspace(0.2, 0.9, 8), alpha=0.01)
-    lines = found.summary(full=True).split("\n")
-    assert all(len(line) <= 80 and line.isprintable() for line in lines)
-    ranked = lines[lines.index("Ranking by mean IAUPREC over folds") + 3 :][:5]
-    assert len({line[:24] for line in ranked}) == 5
-    for model in ("a classifier with a v...", "a classifier with... (2)", "new line\\x1b[2J", "模型"):
-        assert any(line.startswith(model) for line in ranked)
-    head = [line for line in lines if line.startswith("Model ") and "AUPREC(" in line]
-    assert "".join(head).count("AUPREC(") == 8
-    assert set(found.ranking["model"]) == set(names)
-
-
-NAME_COLUMNS = [
-    "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up",
-]  # fmt: skip
-NAMES = {"low": "<script>", "high": "a_b%$", "mid": "../x", "fourth": "C(x)", "fifth": "fold"}
-
-
-def test_names_do_not_change_numbers():
     plain = compare(scores(tuple(NAMES)), **QUICK)
     hostile = compare(scores(tuple(NAMES)).replace({"model": NAMES}), **QUICK)
     for name, frame in frames(plain).items():
@@ -383,3 +324,9 @@ def test_names_do_not_change_numbers():
     text = hostile.summary(full=True)
     for name in NAMES.values():
         assert text.count(name) >= 3
+
+
+NAME_COLUMNS = [
+    "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up",
+]  # fmt: skip
+NAMES = {"low": "<script>", "high": "a_b%$", "mid": "../x", "fourth": "C(x)", "fifth": "fold"}

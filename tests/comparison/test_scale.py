@@ -33,35 +33,27 @@ def long(n_models=4, n_folds=6, n_priors=3, seed=0):
     return frame.sample(frac=1, random_state=seed).reset_index(drop=True)
 
 
-# --- tables that stay readable ------------------------------------------------------------------------------
-
-
-def test_long_tables_end_with_a_sentence():
+def test_long_tables_priors_and_leaders_are_cut_and_none_floats():
     found = tukey_by_prior(long(n_models=20, n_folds=3, n_priors=8))
     table = report_tables.build_pairs_table(found, 0.05)
     assert len(table.rows) == MAX_ROWS < len(found)
     assert table.note.endswith("The first rows of each test, 1,000 of 1,520: pairs.csv holds them all.")
     assert "holds them all" not in report_tables.build_pairs_table(found.head(1000), 0.05).note
-
-
-def test_priors_are_chosen_evenly():
     assert report_source.subsample(np.arange(100.0), 4).tolist() == [0, 33, 66, 99]
     assert report_source.subsample([0.5, 0.1], 4).tolist() == [0.5, 0.1]
-
-
-def test_leaders_beyond_a_dozen_are_counted():
     contenders = [f"m{i}" for i in range(20)]
     frame = pd.DataFrame({"prior_low": 0.1, "prior_high": 0.2, "leader": "m0", "contender": contenders})
     table = build_leaders_table(frame, "95 %")
     assert table.rows[0][2].endswith("m11, m12 and 7 more")
     assert table.note.endswith("leaders.csv names them all.")
-
-
-def test_no_table_of_the_file_floats():
     text = write_fixed_latex(Table("t", "c", ("a", "b"), (("x", "1"),)))
     assert text.startswith(r"\begin{skewanovatable}")
     assert r"\begin{table}" not in text
     assert text.count(r"\caption{") == text.count(r"\label{tab:t}") == 1
+    result = simulated(["a", "b"], priors=tuple(np.linspace(0.1, 0.5, 9)))
+    figure = report_figures.FIGURES["precision_recall"].draw(result)
+    titles = [ax.get_title(loc="left").rsplit(" ", 1)[1] for ax in figure.axes]
+    assert titles == ["0.1", "0.2", "0.25", "0.35", "0.4", "0.5"]
 
 
 @pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
@@ -73,23 +65,23 @@ def test_hundreds_of_tables_and_a_long_one_compile(tmp_path):
     assert not re.search("Overfull|Float too large|Too many", log)
 
 
-# --- curves, bands and figures of large comparisons ---------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def satellite():
     return compare(load_satellite_scores(), at_priors=(0.5, 0.2, 0.1, 0.05), rng=0)
 
 
-def test_surface_is_the_mean_of_the_curves(satellite):
+def test_surface_bands_and_many_curves_in_fewer_points(satellite, monkeypatch):
     frame = satellite.tables["surface"]
     points = precision_recall(satellite.evaluation, frame["prior"].unique(), recall=frame["recall"].unique())
     keys = ["model", "prior", "recall"]
     known = points.groupby(keys, sort=False, observed=True)["precision"].mean().reset_index()
     pd.testing.assert_frame_equal(frame, known, rtol=1e-12, atol=1e-14)
-
-
-def test_many_curves_have_fewer_points_each(satellite, monkeypatch):
+    measures, options = satellite.evaluation, Options(0.05, "auto", None, None, 0.01, 0)
+    promised = decision_table(measures, rng=0)
+    drawn_anew = build_decision_frames(measures, promised, options)
+    shared = build_decision_frames(measures, promised, options, satellite.tables["difference_curves"])
+    for name, frame in drawn_anew.items():
+        pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
     complete = {name: satellite.tables[name] for name in ("roc", "precision_recall")}
     monkeypatch.setattr(report_source, "MAX_POINTS", 0)
     thinned = replace(satellite)
@@ -98,15 +90,6 @@ def test_many_curves_have_fewer_points_each(satellite, monkeypatch):
         assert found.groupby(["model", "fold", *keys[1:]], observed=True).size().eq(size).all()
         assert found[keys[0]].max() == 1.0
         pd.testing.assert_frame_equal(found, whole.merge(found[["model", "fold", *keys]]))
-
-
-def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
-    measures, options = satellite.evaluation, Options(0.05, "auto", None, None, 0.01, 0)
-    promised = decision_table(measures, rng=0)
-    drawn_anew = build_decision_frames(measures, promised, options)
-    shared = build_decision_frames(measures, promised, options, satellite.tables["difference_curves"])
-    for name, frame in drawn_anew.items():
-        pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -131,10 +114,3 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     axes = {kind: report_figures.FIGURES[kind].draw(source).axes[0] for kind in ("iauprec", "p_values")}
     assert [label.get_text() for label in axes["iauprec"].get_yticklabels()] == shown
     assert len(axes["p_values"].patches) == 3
-
-
-def test_precision_recall_has_a_few_of_many_priors():
-    result = simulated(["a", "b"], priors=tuple(np.linspace(0.1, 0.5, 9)))
-    figure = report_figures.FIGURES["precision_recall"].draw(result)
-    titles = [ax.get_title(loc="left").rsplit(" ", 1)[1] for ax in figure.axes]
-    assert titles == ["0.1", "0.2", "0.25", "0.35", "0.4", "0.5"]

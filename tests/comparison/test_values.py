@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from latex_runs import PREAMBLE, compiled, has_package
 from loops import each
+from messages import expect_error, expect_warning
 from scipy import stats
 from sklearn.datasets import make_moons
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
@@ -24,9 +25,6 @@ def wide(n_folds=20, means=(0.8, 0.81, 0.83), noise=0.01, seed=0):
     rng = np.random.default_rng(seed)
     values = rng.normal(0, 0.02, (n_folds, 1)) + rng.normal(0, noise, (n_folds, len(means))) + means
     return pd.DataFrame(values, columns=["tree", "net", "forest"][: len(means)])
-
-
-# --- the same tests -----------------------------------------------------------------------------------------
 
 
 @each("kind", ["independent", "kfold", "repeated_holdout"])
@@ -64,8 +62,7 @@ def test_the_grid_search_example_of_scikit_learn():
     grid = [{"kernel": ["linear"]}, {"kernel": ["poly"], "degree": [2, 3]}, {"kernel": ["rbf"]}]
     cv = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0)
     search = GridSearchCV(SVC(random_state=0), grid, scoring="roc_auc", cv=cv).fit(X, y)
-    design = sa.FoldDesign("repeated_kfold", test_fraction=0.1)
-    result = sa.compare_values(search.cv_results_, design=design)
+    result = sa.compare_values(search.cv_results_, design=sa.FoldDesign("repeated_kfold", test_fraction=0.1))
     assert result.ranking["model"].tolist()[:2] == ["kernel=rbf", "kernel=linear"]
     best = result.pairs[result.pairs["role"] == "primary"].iloc[0]
     assert (best["model_a"], best["model_b"]) == ("kernel=rbf", "kernel=linear")
@@ -74,12 +71,11 @@ def test_the_grid_search_example_of_scikit_learn():
     assert sorted(result.ranking["model"].tolist()[2:]) == ["kernel=poly, degree=2", "kernel=poly, degree=3"]
 
 
-def test_data_sets_by_friedman_and_wilcoxon_of_scipy():
+def test_data_sets_by_friedman_and_wilcoxon_count_once():
     values = wide(12).rename_axis("dataset").reset_index()
     result = sa.compare_values(values)
     assert (result.unit, result.population) == ("data set", "further data sets like these")
-    columns = [values[name] for name in ("tree", "net", "forest")]
-    chi2 = stats.friedmanchisquare(*columns).statistic
+    chi2 = stats.friedmanchisquare(*[values[name] for name in ("tree", "net", "forest")]).statistic
     expected = 11 * chi2 / (12 * 2 - chi2)  # Iman and Davenport (1980)
     primary = result.tests[result.tests["role"] == "primary"].iloc[0]
     assert (primary["test"], primary["statistic"]) == ("friedman", pytest.approx(expected))
@@ -87,6 +83,10 @@ def test_data_sets_by_friedman_and_wilcoxon_of_scipy():
     assert set(pairs["test"]) == {"wilcoxon_holm"}
     for row in pairs.itertuples():
         assert row.p_value == pytest.approx(stats.wilcoxon(values[row.model_a], values[row.model_b]).pvalue)
+    folds = pd.concat([wide(12, seed=seed).assign(dataset=range(12), fold=seed) for seed in range(3)])
+    means = folds.groupby("dataset")[["tree", "net", "forest"]].mean()
+    each_fold, once = (sa.compare_values(values) for values in (folds, means))
+    pd.testing.assert_frame_equal(each_fold.pairs, once.pairs, rtol=1e-12)
 
 
 def test_data_sets_are_ranked_by_mean_rank():
@@ -107,13 +107,6 @@ def test_few_data_sets_are_compared_by_t_tests():
     assert "signed ranks cannot reach" in result.warnings[0]
 
 
-def test_several_folds_of_a_data_set_count_once():
-    folds = pd.concat([wide(12, seed=seed).assign(dataset=range(12), fold=seed) for seed in range(3)])
-    means = folds.groupby("dataset")[["tree", "net", "forest"]].mean()
-    each_fold, once = (sa.compare_values(values) for values in (folds, means))
-    pd.testing.assert_frame_equal(each_fold.pairs, once.pairs, rtol=1e-12)
-
-
 def test_losses_turn_the_order_and_nothing_else():
     values = wide()
     result = sa.compare_values(1 - values, design=HOLDOUTS, greater_is_better=False, measure="error")
@@ -123,9 +116,6 @@ def test_losses_turn_the_order_and_nothing_else():
     np.testing.assert_allclose(result.ranking["conf_low"], 1 - expected.ranking["conf_high"], rtol=1e-9)
     pd.testing.assert_frame_equal(result.pairs, expected.pairs, rtol=1e-9)
     assert result.verdict.choose == expected.verdict.choose == "Use forest."
-
-
-# --- design -------------------------------------------------------------------------------------------------
 
 
 def test_a_design_that_values_do_not_show_must_be_stated():
@@ -153,35 +143,30 @@ def test_other_designs_are_refused(design, message):
 
 
 def test_hold_outs_of_unknown_size_are_to_be_stated_as_such():
-    with pytest.warns(sa.SkewanovaWarning, match=r"FoldDesign\('repeated_holdout', test_fraction=0\.1"):
-        sa.compare_values(wide(), design="repeated_holdout")
+    message = r"FoldDesign\('repeated_holdout', test_fraction=0\.1"
+    expect_warning(message, sa.compare_values, wide(), design="repeated_holdout")
 
 
-def test_numbered_runs_show_a_repeated_cross_validation():
-    values = wide(20).assign(run=np.repeat([1, 2], 10), fold=np.tile(range(10), 2))
-    result = sa.compare_values(values)
+def test_numbered_runs_repeat_a_cross_validation_and_ranking_counts_folds():
+    result = sa.compare_values(wide(20).assign(run=np.repeat([1, 2], 10), fold=np.tile(range(10), 2)))
     assert (result.design.kind, result.design.test_fraction, result.design.n_folds) == (
-        "repeated_kfold",
-        0.1,
-        20,
-    )
+        "repeated_kfold", 0.1, 20
+    )  # fmt: skip
     stated = sa.compare_values(wide(20), design=sa.FoldDesign("repeated_kfold", test_fraction=0.1))
     pd.testing.assert_frame_equal(result.pairs, stated.pairs)
+    values = wide()
+    result = sa.compare_values(values, design=HOLDOUTS)
+    counts = values.idxmax(axis=1).value_counts().reindex(result.ranking["model"], fill_value=0)
+    assert result.ranking["n_best"].tolist() == counts.tolist()
+    assert f"is best in {counts.iloc[0]} of 20" in result.verdict.where_it_changes
 
 
-def test_runs_are_about_further_runs():
+def test_runs_are_about_further_runs_and_data_sets_contradict_folds():
     result = sa.compare_values(wide(), design="runs")
     assert (result.unit, result.design.ratio) == ("run", 0.0)
     assert result.verdict.how_sure.endswith("For further runs on this test set.")
     assert result.verdict.weakest_point.startswith("Other test cases are not covered")
-
-
-def test_data_sets_and_a_design_of_folds_are_a_contradiction():
-    with pytest.raises(sa.InputError, match="leave out design='kfold'"):
-        sa.compare_values(wide().rename_axis("dataset"), design="kfold")
-
-
-# --- verdict ------------------------------------------------------------------------------------------------
+    expect_error("leave out design='kfold'", sa.compare_values, wide().rename_axis("dataset"), design="kfold")
 
 
 @each(("values", "options", "state", "choose"), [
@@ -201,22 +186,10 @@ def test_states(values, options, state, choose):
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_differences_that_do_not_vary_are_not_tested():
-    constant = wide(6, noise=0.0)
-    result = sa.compare_values(constant, design="independent")
+    result = sa.compare_values(wide(6, noise=0.0), design="independent")
     assert (result.verdict.state, result.verdict.models) == ("untrusted", ())
     assert "their difference does not vary" in result.verdict.choose
     assert "Group" not in result.to_markdown("ranking")
-
-
-def test_ranking_counts_the_folds_in_which_a_model_is_best():
-    values = wide()
-    result = sa.compare_values(values, design=HOLDOUTS)
-    counts = values.idxmax(axis=1).value_counts().reindex(result.ranking["model"], fill_value=0)
-    assert result.ranking["n_best"].tolist() == counts.tolist()
-    assert f"is best in {counts.iloc[0]} of 20" in result.verdict.where_it_changes
-
-
-# --- outputs ------------------------------------------------------------------------------------------------
 
 
 def test_folder_page_and_tables(tmp_path):
@@ -252,8 +225,7 @@ def test_summary_agrees_with_the_frames():
     )
     assert repr(result) == "<Comparison of 3 models over 20 folds by accuracy: 'forest' ranks first>"
     assert result.to_frame().equals(result.ranking)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         assert result.plot.pairs() is not None
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from loops import each
+from messages import expect_error, expect_warning
 from rows_elsewhere import (
     SET_OPTIONS,
     assert_alike,
@@ -64,9 +65,6 @@ def told_in_one_line(message, kind=InputError):
     with pytest.raises(kind, match=message) as told:
         yield
     assert "\n" not in str(told.value)
-
-
-# --- Dask -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +172,7 @@ def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(tmp
         with cluster, distributed.Client(cluster):
             with monkeypatch.context() as patch:
                 patch.setattr("distributed.shuffle._disk.DiskShardsBuffer._process", out_of_room)
-                with pytest.raises(DiskFullError, match=full):
+                with expect_error(full, error=DiskFullError):
                     sa.compare(rows).save(tmp_path / "out")
             assert not left(tmp_path)
             CLUSTERS[:] = [cluster]
@@ -225,8 +223,7 @@ def dask_here():
 ])  # fmt: skip
 def test_rules_hold_on_the_workers(client, frame, change, message):
     bad = change(frame.reset_index(drop=True).astype({"fold": int}))
-    with pytest.raises(InputError, match=message):
-        sa.evaluate(partitioned(bad))
+    expect_error(message, sa.evaluate, partitioned(bad))
 
 
 def test_simulations_spread_over_the_cluster(client):
@@ -235,8 +232,7 @@ def test_simulations_spread_over_the_cluster(client):
     with joblib.parallel_config(backend="dask"):
         spread = estimators_study(n_jobs=2, **run).to_frame()
     pd.testing.assert_frame_equal(alone, spread, check_exact=True)
-    ran = client.run(lambda: "studies.areas" in sys.modules)
-    assert any(ran.values())
+    assert any(client.run(lambda: "studies.areas" in sys.modules).values())
 
 
 def test_workers_that_are_killed_are_told_in_one_line(client, spill, tmp_path, monkeypatch):
@@ -248,17 +244,16 @@ def test_workers_that_are_killed_are_told_in_one_line(client, spill, tmp_path, m
     assert not left(spill)
 
 
-def test_a_frame_of_dask_without_a_column_of_folds_is_one_test_set():
+def test_frames_of_dask_without_folds_or_names_of_cases():
     frame = table()[lambda rows: rows["fold"] == 1]
     rows = dd.from_pandas(frame.drop(columns="fold"), npartitions=3)
-    with pytest.warns(
-        sa.SkewanovaWarning, match="^there is no column fold, so all rows are taken as one test"
-    ):
+    with expect_warning("^there is no column fold, so all rows are taken as one test"):
         found = sa.read_scores(rows)
     assert_alike(found, sa.read_scores(frame))
-
-
-# --- cases one by one: rows that fit come here --------------------------------------------------------------
+    for design in ("one test set", "clusters, weights"):
+        rows = partitioned(cases_of(design).drop(columns="case"))
+        with told_in_one_line("rows of Dask and Spark have no order; add a column case"), dask_here():
+            sa.compare(rows)
 
 
 KINDS = {"one test set": "test_set", "runs": "runs", "clusters, weights": "test_set"}
@@ -283,16 +278,6 @@ def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
         sa.read_scores(rows[rows["part"] == "holdout"].drop(columns=["part", "halving"]))
 
 
-def test_cases_without_names_are_not_matched_by_an_order_that_engines_lack():
-    for design in ("one test set", "clusters, weights"):
-        rows = partitioned(cases_of(design).drop(columns="case"))
-        with told_in_one_line("rows of Dask and Spark have no order; add a column case"), dask_here():
-            sa.compare(rows)
-
-
-# --- one test set that stays where it is -------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("client", "stays")
 def test_a_set_stays_with_dask(test_set, set_here):
@@ -305,9 +290,6 @@ def test_clusters_and_weights_stay_with_dask():
     for n_folds, same in ((1, True), (4, False)):
         frame = sampled("clusters and weights", n=600, n_folds=n_folds, same=same)
         assert_sampled_alike(partitioned(mixed(frame)), frame)
-
-
-# --- Spark ------------------------------------------------------------------------------------------------
 
 
 class Py4JError(Exception):
@@ -347,8 +329,7 @@ def py4j(monkeypatch):
 def test_a_lost_gateway_is_told_in_one_line(error):
     gone = GoneFrame(error)
     told = rf"^the Spark frame cannot be read: .*{error.args[-1]}; was the connection to the cluster lost\?$"
-    with pytest.raises(InputError, match=told):
-        backends.SparkFrame(gone).n_rows()
+    expect_error(told, backends.SparkFrame(gone).n_rows)
     with pytest.raises(InputError, match=told):
         _ = backends.SparkFrame(gone).names
     PersistedCases((), backends.SparkFrame(gone), gone)  # to be let go is no news either: pytest would tell
@@ -392,14 +373,10 @@ def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
     rows = spark.read.parquet(str(tmp_path / "scores.parquet"))
     assert_compared_alike(rows, frame)
     dotted = rows.withColumnRenamed("y_score", "the `score`.1")
-    renamed = sa.read_scores(dotted, columns={"y_score": "the `score`.1"})
-    assert_alike(renamed, sa.read_scores(frame))
-    with pytest.raises(InputError, match=r"^the table holds 2 data sets"):
-        sa.compare(rows.withColumn("dataset", rows["fold"] % 2))
-    with pytest.raises(InputError, match=r"^the Spark frame must have the column 'y_score', but has 'model'"):
-        sa.compare(dotted)
-    with pytest.raises(InputError, match=r"^the score table must hold at least one row"):
-        sa.compare(rows.filter("fold < 0"))
+    assert_alike(sa.read_scores(dotted, columns={"y_score": "the `score`.1"}), sa.read_scores(frame))
+    expect_error(r"^the table holds 2 data sets", sa.compare, rows.withColumn("dataset", rows["fold"] % 2))
+    expect_error(r"^the Spark frame must have the column 'y_score', but has 'model'", sa.compare, dotted)
+    expect_error(r"^the score table must hold at least one row", sa.compare, rows.filter("fold < 0"))
     first = frame.index == frame.index[frame["model"] == "A"][0]
     frame.assign(y_score=frame["y_score"].mask(first)).to_parquet(tmp_path / "nan.parquet", index=False)
     with told_in_one_line(r"^`y_score` must not hold NaN or blanks, .* of model 'A' in fold 1$"):
@@ -415,8 +392,7 @@ def test_groups_in_pieces_come_from_spark(spark, tmp_path):
 @pytest.mark.usefixtures("stays")
 def test_a_set_stays_with_spark(spark, test_set, set_here, tmp_path):
     mixed(test_set).to_parquet(tmp_path / "s.parquet", index=False)
-    found = sa.compare(spark.read.parquet(str(tmp_path / "s.parquet")), **SET_OPTIONS)
-    assert_nearly_alike(found, set_here)
+    assert_nearly_alike(sa.compare(spark.read.parquet(str(tmp_path / "s.parquet")), **SET_OPTIONS), set_here)
 
 
 @pytest.mark.usefixtures("stays")

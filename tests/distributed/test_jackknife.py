@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from case_values import Pieces
 from loops import each
+from messages import expect_error
 
-from skewanova.base.checks import InputError
 from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.sorting import RankedCases, rank_among_positives
@@ -55,8 +55,7 @@ def test_angles_are_those_of_memory(cases, area_estimator, weighting):
     ):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-7)  # of x and z half the digits go
     for ours, theirs in zip(found.pair_variances_by_stratum(), here.pair_variances_by_stratum(), strict=True):
-        assert ours == pytest.approx(theirs, rel=1e-7)
-        assert ours.shape == (3, 3)
+        assert (ours, ours.shape) == (pytest.approx(theirs, rel=1e-7), (3, 3))
 
 
 def test_deviations_along_the_prior_are_those_of_memory(cases):
@@ -140,8 +139,7 @@ def sampled_cases(kind):
         positive[20::4] = True
         positive[21::4] = False
         cluster = np.unique(cluster, return_inverse=True)[1]
-    weight = rng.choice([0.5, 1.0, 4.0], 240) if "weights" in kind else None
-    sample = Sample(positive, cluster, weight)
+    sample = Sample(positive, cluster, rng.choice([0.5, 1.0, 4.0], 240) if "weights" in kind else None)
     scores = {(name, 1): rng.normal(size=240).round(1) + positive for name in "xyz"}
     return sample, scores, as_elsewhere(sample, scores, np.bincount(classify_units(sample), minlength=3))
 
@@ -172,15 +170,11 @@ def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator
         assert ours == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-20)
 
 
-def test_many_different_weights_are_refused():
+def test_many_different_weights_and_the_only_positive():
     *_, elsewhere = sampled_cases("weights")
     many = replace(elsewhere, weights=(np.arange(1.0, 66.0), np.ones(1)))
-    with pytest.raises(InputError, match=r"^more than 64 different weights"):
-        many.measure_areas(measured(), UniformPrior(0.1, 0.1))
-
-
-def test_the_only_positive_adds_nothing_to_the_variance():
-    """It is a stratum of one, weighted cases having no cluster that it could join."""
+    expect_error(r"^more than 64 different weights", many.measure_areas, measured(), UniformPrior(0.1, 0.1))
+    # It is a stratum of one, weighted cases having no cluster that it could join.
     rng = np.random.default_rng(0)
     positive, weight = np.arange(60) == 7, rng.choice([0.5, 2.0], 60)
     sample, scores = Sample(positive, None, weight), {(name, 1): rng.normal(size=60) for name in "xy"}

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from loops import each
+from messages import expect_error
 from rows_elsewhere import assert_alike, gathered, table
 
 import skewanova as sa
@@ -40,13 +41,9 @@ def test_cases_of_any_kind_are_those_of_memory(kind, monkeypatch):
 
 
 @each(("column", "change"), [
-    ("case", None),
-    ("fold", lambda f: f.astype(float)),
-    ("fold", lambda f: "cv" + f.astype(str)),
-    ("fold", lambda f: f.astype(str).where(f > 1, "x")),
-    ("y_true", lambda y: y.map({0: "-1", 1: "1.0"})),
-    ("y_true", lambda y: y.astype(bool)),
-    ("y_score", lambda s: (s * 10).astype(np.int64) + 2**53),
+    ("case", None), ("fold", lambda f: f.astype(float)), ("fold", lambda f: "cv" + f.astype(str)),
+    ("fold", lambda f: f.astype(str).where(f > 1, "x")), ("y_true", lambda y: y.map({0: "-1", 1: "1.0"})),
+    ("y_true", lambda y: y.astype(bool)), ("y_score", lambda s: (s * 10).astype(np.int64) + 2**53),
     ("model", lambda m: m.map({"a": "NA", "b": "../x", "c": "C(x) = 'é'"}).astype("category")),
 ])  # fmt: skip
 def test_columns_of_any_type_are_those_of_memory(column, change):
@@ -62,25 +59,28 @@ def sorted_levels(fold):
     return fold.cat.reorder_categories(sorted(fold.cat.categories))
 
 
-def test_without_a_column_of_folds_all_rows_are_one_test_set():
+def test_tables_without_folds_and_one_positive_label_for_all_groups():
     frame = table()[lambda rows: rows["fold"] == 1]
     found = gathered(frame.drop(columns="fold"))
     assert_alike(found, sa.read_scores(frame))
     assert list(found.ties()) == sorted(sa.read_scores(frame).ties())
     message = r"^`y_score` must not hold NaN or blanks, .* row 2 of model 'A' in fold 1$"
     rows = pd.DataFrame({"model": "A", "y_true": [0, 1, 1], "y_score": [0.1, 0.2, np.nan]})
-    with pytest.raises(InputError, match=message):
-        gathered(rows)
-
-
-def test_the_positive_label_is_one_for_all_groups():
+    expect_error(message, gathered, rows)
     words = table().assign(y_true=lambda f: f["y_true"].map({0: "ill", 1: "well"}))
     assert_alike(gathered(words, pos_label="ill"), sa.read_scores(words, pos_label="ill"))
-    with pytest.raises(InputError, match=r"has the labels 'ill', 'well': name the positive class"):
-        gathered(words)
+    expect_error(r"has the labels 'ill', 'well': name the positive class", gathered, words)
     other = table().assign(y_true=lambda f: f["y_true"] - (f["y_true"] == 0) * (f["model"] == "c"))
-    with pytest.raises(InputError, match=r"two classes, but has 3, first seen: -1 \(model 'c' in fold '1'"):
-        gathered(other)
+    expect_error(r"two classes, but has 3, first seen: -1 \(model 'c' in fold '1'", gathered, other)
+    with pytest.raises(InputTypeError, match=r"`y_score` must hold real numbers.* at row 0 of model 'a'"):
+        gathered(table().sort_values("model").assign(y_score="high"))
+    with pytest.raises(InputError, match=r"^a fold must be spelled in one way"):
+        gathered(table().assign(fold=lambda f: f["fold"].astype(str) + np.where(f["case"] % 2, "", ".0")))
+    first, again = gathered(table()), gathered(table().sample(frac=1, random_state=5))
+    assert first.sha256() == again.sha256()
+    assert first.sha256() != gathered(table(seed=1)).sha256()
+    assert repr(first) == "<StreamedScores: 480 rows, 3 models x 4 folds>"
+    assert describe_table(first)[0] == "480 rows: 3 models x 4 folds"
 
 
 def test_what_is_wrong_across_groups_is_told_as_in_memory():
@@ -97,24 +97,6 @@ def test_what_is_wrong_across_groups_is_told_as_in_memory():
             said.append(str(told.value))
         here = re.sub(r" \(not scored by [^)]*\)", "", said[0])  # workers count models, and do not name them
         assert here == said[1]
-
-
-def test_scores_that_are_no_numbers_keep_their_type_of_error():
-    with pytest.raises(InputTypeError, match=r"`y_score` must hold real numbers.* at row 0 of model 'a'"):
-        gathered(table().sort_values("model").assign(y_score="high"))
-    with pytest.raises(InputError, match=r"^a fold must be spelled in one way"):
-        gathered(table().assign(fold=lambda f: f["fold"].astype(str) + np.where(f["case"] % 2, "", ".0")))
-
-
-def test_a_fingerprint_tells_curves_apart():
-    first, again = gathered(table()), gathered(table().sample(frac=1, random_state=5))
-    assert first.sha256() == again.sha256()
-    assert first.sha256() != gathered(table(seed=1)).sha256()
-    assert repr(first) == "<StreamedScores: 480 rows, 3 models x 4 folds>"
-    assert describe_table(first)[0] == "480 rows: 3 models x 4 folds"
-
-
-# --- groups larger than a worker --------------------------------------------------------------------------
 
 
 SCORES = {
@@ -145,8 +127,7 @@ def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
     for (model, fold), packed in found.packed.items():
         rows = frame[(frame["model"] == model) & (frame["fold"] == fold)]
         whole = PackedCurve.from_cases(rows["y_true"].to_numpy() == 1, rows["y_score"].to_numpy())
-        assert packed.labels.tolist() == whole.labels.tolist()
-        assert (packed.ends is None) == (whole.ends is None)
+        assert (packed.labels.tolist(), packed.ends is None) == (whole.labels.tolist(), whole.ends is None)
         assert packed.ends is None or packed.ends.tolist() == whole.ends.tolist()
 
 
@@ -172,19 +153,13 @@ def test_rules_hold_for_groups_in_pieces():
     assert_alike(gathered(words, pos_label="ill"), sa.read_scores(words, pos_label="ill"))
     group = (frame["model"] == "b") & (frame["fold"] == 2)
     for broken, message in (
-        (
-            frame.assign(y_score=frame["y_score"].where(~group)),
-            r"NaN or blanks, .* a row of model 'b' in fold '2'$",
-        ),
-        (
-            pd.concat([frame, frame[group][:1]]),
-            r"^\(model, fold, case\) must be unique, .*: \('b', 2, \d+\)",
-        ),
+        (frame.assign(y_score=frame["y_score"].where(~group)),
+         r"NaN or blanks, .* a row of model 'b' in fold '2'$"),
+        (pd.concat([frame, frame[group][:1]]), r"^\(model, fold, case\) must be unique, .*: \('b', 2, \d+\)"),
         (frame.assign(y_true=frame["y_true"] * ~group), r"model 'b' has no positive case in fold 2 "),
         (frame.assign(y_true=frame["y_true"] + 5 * group), r"but has 4, first seen: .*model 'b' in fold '2'"),
         (frame.assign(y_true=frame["y_true"].where(~group)), r"not have missing labels, .* 'b' in fold '2'$"),
         (frame.assign(model=frame["model"].where(~group)), r"`model` must not be empty"),
-        (words, r"has the labels 'ill', 'well': name the positive class"),
-    ):
-        with pytest.raises(InputError, match=message):
-            gathered(broken)
+        (words, r"has the labels 'ill', 'well': name the positive class")
+    ):  # fmt: skip
+        expect_error(message, gathered, broken)

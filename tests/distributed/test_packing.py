@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from loops import each
+from messages import expect_error
 
 from skewanova import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve, WeightedCurve
@@ -31,11 +32,10 @@ def test_missing_keys_and_labels_are_kept_and_categories_without_rows_are_none()
     unlabelled = rows_of(6).astype({"y_true": object})
     unlabelled.loc[4, "y_true"] = np.nan
     (found,) = packing.sample_groups(unlabelled)
-    assert found.labels == ("1", "0", "nan")
-    assert packing.count_levels(unlabelled, cuts={})["n"].sum() == 6
+    assert (found.labels, packing.count_levels(unlabelled, cuts={})["n"].sum()) == (("1", "0", "nan"), 6)
 
 
-def test_a_whole_group_is_packed_with_a_label_of_each_class():
+def test_labels_of_a_whole_group_are_those_of_all_groups():
     frame = rows_of(y_true=np.where(np.arange(200) % 3 == 0, "yes", "no"), case=range(200))
     found = packing.pack_group(frame[::-1], pos_label="yes")
     assert (found.model, found.fold, found.labels, found.has_whole_cases) == ("a", "2", ("no", "yes"), True)
@@ -43,6 +43,11 @@ def test_a_whole_group_is_packed_with_a_label_of_each_class():
     assert [part.tolist() for part in found.curve.counts()] == [part.tolist() for part in expected.counts()]
     assert not packing.pack_group(frame.assign(case=frame["case"] + 0.5), pos_label="yes").has_whole_cases
     assert not packing.pack_group(frame.drop(columns="case"), pos_label="yes").has_whole_cases
+    only = pd.Series(["b", "b", "a"])
+    assert packing.read_labels(only[:2], ("a", "b"), "b").tolist() == [True, True]
+    assert packing.read_labels(only, ("a", "b"), "a").tolist() == [False, False, True]
+    with pytest.raises(InputError):
+        packing.read_labels(only, ("a", "c"), "a")
 
 
 @each(("columns", "error", "message"), [
@@ -54,17 +59,8 @@ def test_what_a_worker_refuses_is_raised_here(columns, error, message):
     refused = packing.pack_group(rows_of().assign(**columns), pos_label=None)
     assert isinstance(refused, error)
     later = InputTypeError("zzz") if error is InputError else InputError("zzz")
-    with pytest.raises(error, match=message):
-        packing.raise_errors([later, "whatever", refused])
+    expect_error(message, packing.raise_errors, [later, "whatever", refused], error=error)
     assert packing.raise_errors(["this", "that"]) == ["this", "that"]
-
-
-def test_labels_are_read_as_those_of_all_groups():
-    only = pd.Series(["b", "b", "a"])
-    assert packing.read_labels(only[:2], ("a", "b"), "b").tolist() == [True, True]
-    assert packing.read_labels(only, ("a", "b"), "a").tolist() == [False, False, True]
-    with pytest.raises(InputError):
-        packing.read_labels(only, ("a", "c"), "a")
 
 
 @pytest.mark.parametrize("shown", [4, 256])
@@ -80,8 +76,7 @@ def test_a_sketch_shows_scores_from_the_least_to_the_largest(shown, monkeypatch)
     many = rows_of(9, y_true=[*"abcdefghi"], case=range(9))
     (found,) = packing.sample_groups(many)
     assert (found.labels, found.has_whole_cases) == (tuple("abcde"), True)
-    refused = packing.sample_groups(many.assign(y_score=np.nan))
-    assert "a row of model 'a' in fold '2'" in str(refused)
+    assert "a row of model 'a' in fold '2'" in str(packing.sample_groups(many.assign(y_score=np.nan)))
 
 
 def sketch(score, n_rows=None, group=("a", "1")):
@@ -100,7 +95,7 @@ def test_no_piece_has_many_more_rows_than_half_of_what_a_worker_holds(n, most):
     assert sizes.min() >= n // len(sizes) - 2
 
 
-def test_scores_shown_stand_for_as_many_rows():
+def test_scores_shown_stand_for_as_many_rows_or_none():
     """Of two parts that show as many scores the larger counts for more."""
     four, tens = [1, 2, 3, 4], [10, 20, 30, 40]
     assert not packing.choose_cuts([sketch(four, n_rows=4), sketch(tens, n_rows=96)], 100)
@@ -110,9 +105,6 @@ def test_scores_shown_stand_for_as_many_rows():
         ([sketch(four, n_rows=7), sketch(tens[:2], n_rows=40)], 30, [10, 20]),
     ):
         assert packing.choose_cuts(parts, most)["a", "1"].tolist() == cuts
-
-
-def test_no_rows_have_no_counts():
     none = packing.count_levels(rows_of(5)[:0], cuts={})
     assert list(none) == ["model", "fold", "y_true", "y_score", "piece", "n"]
     assert none.empty
@@ -122,11 +114,7 @@ def test_no_rows_have_no_counts():
     one = partial(packing.pack_piece, labels=("0", "1"), pos_label=None)(both[:1].assign(piece=3))
     assert (one.number, one.curve.n_positive + one.curve.n_negative) == (3, both["n"].iloc[0])
     alone = packing.count_levels(rows_of(5).drop(columns="fold"), cuts={})
-    assert list(alone) == ["model", "y_true", "y_score", "piece", "n"]
-    assert set(alone["piece"]) == {0}
-
-
-# --- weights, and all groups together ----------------------------------------------------------------------
+    assert (list(alone), set(alone["piece"])) == (["model", "y_true", "y_score", "piece", "n"], {0})
 
 
 def weighted_rows(n=200, **columns):
@@ -134,7 +122,7 @@ def weighted_rows(n=200, **columns):
     return rows_of(n, weight=weight, case=np.arange(n), cluster="p", **columns)
 
 
-def test_a_weighted_group_is_packed_without_cases_of_weight_0():
+def test_cases_of_weight_0_are_left_out_of_a_packed_group():
     frame = weighted_rows()
     frame["y_true"] = np.where(frame["weight"] > 0, frame["y_true"], 1)
     frame["y_true"] = np.where(frame["y_true"] == 1, "yes", "no")
@@ -146,9 +134,6 @@ def test_a_weighted_group_is_packed_without_cases_of_weight_0():
     assert found.curve.tobytes() == expected.tobytes()
     assert (found.curve.n_positive, found.curve.n_negative) == (positive.sum(), (~positive).sum())
     assert (found.labels, found.has_whole_cases) == (("no", "yes"), True)
-
-
-def test_a_group_whose_cases_all_weigh_0_has_no_curve():
     frame = weighted_rows(9).assign(weight=0)
     for rows, labels in ((frame, ("1", "0")), (frame[frame["y_true"] == 0], ("0", "0"))):
         found = packing.pack_group(rows, pos_label=None)
@@ -173,8 +158,7 @@ def test_what_is_wrong_with_a_weight_or_a_cluster_is_told_of_the_group(column, v
 def test_groups_stand_in_order_and_lack_what_has_no_curve():
     rows = {(m, f): weighted_rows(30).assign(model=m, fold=f) for m in "ab" for f in (10, 9)}
     rows["a", 10]["weight"] = 0.0
-    packed = [packing.pack_group(frame, pos_label=None) for frame in rows.values()]
-    groups = packing.join_groups(packed, None)
+    groups = packing.join_groups([packing.pack_group(frame, pos_label=None) for frame in rows.values()], None)
     assert (groups.models, groups.folds) == (("a", "b"), (9, 10))
     assert [*groups.packed] == [("a", 9), ("b", 9), ("b", 10)]
     kept = rows["b", 9][rows["b", 9]["weight"] > 0]["y_true"]

@@ -55,46 +55,33 @@ class Wrapped:
 
 
 FORMS = {
-    "list": list,
-    "tuple": tuple,
-    "objects": lambda values: np.array(values, dtype=object),
+    "list": list, "tuple": tuple, "objects": lambda values: np.array(values, dtype=object),
     "decimals": lambda values: [Decimal(v) for v in values],
     "fractions": lambda values: [Fraction(v, 3) for v in values],
     "decimal objects": lambda values: np.array([Decimal(v) for v in values], dtype=object),
     "memory": lambda values: memoryview(array.array("q", values)),
     "array": lambda values: array.array("q", values),
     "masked": lambda values: np.ma.masked_array(values, mask=[False] * len(values)),
-    "strided": lambda values: np.repeat(np.array(values), 3)[::3],
-    "read only": _read_only,
-    "reversed": lambda values: np.array(values[::-1])[::-1],
-    "wrapped": Wrapped,
-    "series": pd.Series,
+    "strided": lambda values: np.repeat(np.array(values), 3)[::3], "read only": _read_only,
+    "reversed": lambda values: np.array(values[::-1])[::-1], "wrapped": Wrapped, "series": pd.Series,
     "shuffled index": lambda values: pd.Series(values, index=range(len(values), 0, -1)),
     "nullable": lambda values: pd.Series(values, dtype="Int64"),
     "arrow": lambda values: pd.Series(values, dtype="int64[pyarrow]"),
     "category": lambda values: pd.Series(values).astype("category"),
     "text": lambda values: [str(v) for v in values],
     "mixed": lambda values: [float(v) if k % 2 else v for k, v in enumerate(values)],
-    "range": lambda values: range(len(values)),
-    "bytes": bytes,
-    "set": set,
-    "generator": lambda values: (v for v in values),
-    "dict": lambda values: dict(enumerate(values)),
-    "none": lambda values: None,
-    "with none": lambda values: [*values[:-1], None],
-    "column": lambda values: np.array(values)[:, None],
-    "matrix": lambda values: np.array([values, values]),
-    "number": lambda values: values[0],
-    "empty": lambda values: [],
+    "range": lambda values: range(len(values)), "bytes": bytes, "set": set,
+    "generator": lambda values: (v for v in values), "dict": lambda values: dict(enumerate(values)),
+    "none": lambda values: None, "with none": lambda values: [*values[:-1], None],
+    "column": lambda values: np.array(values)[:, None], "matrix": lambda values: np.array([values, values]),
+    "number": lambda values: values[0], "empty": lambda values: [],
     "complex": lambda values: np.array(values, dtype=complex),
     "dates": lambda values: np.array(values, dtype="datetime64[s]"),
     "durations": lambda values: np.array(values, dtype="timedelta64[s]"),
     "record": lambda values: np.array([(v,) for v in values], dtype=[("a", "i8")]),
-    **{
-        name: lambda values, name=name: np.array(values).astype(name)
-        for name in ("?", "i1", "u1", "<i2", ">i4", "i8", "u8", ">u8", "f2", "f4", ">f8", "g", "S3", "U3")
-    },
-}
+    **{name: lambda values, name=name: np.array(values).astype(name)
+       for name in ("?", "i1", "u1", "<i2", ">i4", "i8", "u8", ">u8", "f2", "f4", ">f8", "g", "S3", "U3")},
+}  # fmt: skip
 
 
 def exact(values):
@@ -131,15 +118,12 @@ def right_or_refused(case):
         assert result == answered(function, [*map(int, seen[0])], [order.index(score) for score in seen[1]])
 
 
-cases = st.fixed_dictionaries(
-    {
-        "function": st.sampled_from(sorted(FUNCTIONS)),
-        "labels": st.lists(st.integers(0, 1), max_size=8),
-        "scores": st.lists(st.one_of(st.integers(0, 9), st.sampled_from(NUMBERS)), min_size=2, max_size=8),
-        "label form": st.one_of(st.just("list"), st.sampled_from(sorted(FORMS))),
-        "score form": st.sampled_from(sorted(FORMS)),
-    }
-)
+cases = st.fixed_dictionaries({
+    "function": st.sampled_from(sorted(FUNCTIONS)), "labels": st.lists(st.integers(0, 1), max_size=8),
+    "scores": st.lists(st.one_of(st.integers(0, 9), st.sampled_from(NUMBERS)), min_size=2, max_size=8),
+    "label form": st.one_of(st.just("list"), st.sampled_from(sorted(FORMS))),
+    "score form": st.sampled_from(sorted(FORMS)),
+})  # fmt: skip
 
 
 def masks_are_heeded(case):
@@ -152,14 +136,11 @@ def masks_are_heeded(case):
     assert result is None or result == answered(function, *left)
 
 
-masks = st.fixed_dictionaries(
-    {
-        "function": st.sampled_from(sorted(FUNCTIONS)),
-        "labels": st.booleans(),
-        "mask": st.lists(st.booleans(), min_size=1, max_size=8),
-        "scores": st.lists(st.integers(0, 9), min_size=4, max_size=8),
-    }
-)
+masks = st.fixed_dictionaries({
+    "function": st.sampled_from(sorted(FUNCTIONS)), "labels": st.booleans(),
+    "mask": st.lists(st.booleans(), min_size=1, max_size=8),
+    "scores": st.lists(st.integers(0, 9), min_size=4, max_size=8),
+})  # fmt: skip
 
 GENERATORS = (
     Generator("arrays", cases, right_or_refused, 150),

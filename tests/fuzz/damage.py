@@ -24,23 +24,17 @@ def contents():
     accented = [row | {"model": f"{row['model']}\u00e9"} for row in rows]
     parquet = as_parquet(rows, {"model": "dictionary"}, 5)
     return {
-        "csv": as_csv(accented),
-        "jsonl": as_json_lines(rows),
-        "parquet": parquet,
+        "csv": as_csv(accented), "jsonl": as_json_lines(rows), "parquet": parquet,
         "parquet of folds": as_parquet(rows, {"fold": "string", "y_score": "float"}, 1000),
         "csv.gz": gzip.compress(as_csv(rows), mtime=0),
         "jsonl.gz": gzip.compress(as_json_lines(rows), mtime=0),
         "two gzips": gzip.compress(b"model,fold,", mtime=0) + gzip.compress(as_csv(rows)[11:], mtime=0),
-        "zlib": zlib.compress(as_csv(rows)),
-        "nothing": b"",
-        "zip": b"PK\x03\x04" + bytes(40),
-        "pickle": b"\x80\x04\x95" + bytes(20),
-        "page": b"<!doctype html><title>404</title>",
-        "deep json": b'{"a":' * 3000 + b"1" + b"}" * 3000,
-        "one long line": b"x" * 200_000,
+        "zlib": zlib.compress(as_csv(rows)), "nothing": b"", "zip": b"PK\x03\x04" + bytes(40),
+        "pickle": b"\x80\x04\x95" + bytes(20), "page": b"<!doctype html><title>404</title>",
+        "deep json": b'{"a":' * 3000 + b"1" + b"}" * 3000, "one long line": b"x" * 200_000,
         "many columns": b",".join(b"c%d" % k for k in range(5000)) + b"\n" + b"1," * 4999 + b"1\n",
         "zeros": bytes(5000),
-    }
+    }  # fmt: skip
 
 
 def file_of(case):

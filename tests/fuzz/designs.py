@@ -43,13 +43,10 @@ def run_rows(case):
 
 
 SCORES = {
-    "good": lambda drawn, labels: drawn + 2 * labels,
-    "poor": lambda drawn, labels: drawn + 0.2 * labels,
-    "ties": lambda drawn, labels: np.round(drawn + labels),
-    "perfect": lambda drawn, labels: labels * 1.0,
-    "wrong": lambda drawn, labels: labels * -1.0,
-    "constant": lambda drawn, labels: 0.0 * drawn,
-}
+    "good": lambda drawn, labels: drawn + 2 * labels, "poor": lambda drawn, labels: drawn + 0.2 * labels,
+    "ties": lambda drawn, labels: np.round(drawn + labels), "perfect": lambda drawn, labels: labels * 1.0,
+    "wrong": lambda drawn, labels: labels * -1.0, "constant": lambda drawn, labels: 0.0 * drawn,
+}  # fmt: skip
 
 _kinds = st.lists(st.sampled_from(sorted(SCORES)), min_size=1, max_size=3)
 runs = st.fixed_dictionaries(
@@ -120,15 +117,11 @@ def one_set_of(case):
     elif clusters is not None:
         clusters = (clusters * n)[:n]
     return {
-        "y_true": labels.astype(int),
-        "y_score": columns,
-        "models": [f"m{k}" for k in range(case["models"])],
-        "cluster": clusters,
-        "sample_weight": None if weights is None else (weights * n)[:n],
-        "deployment_prior": case["target"],
-        "area_estimator": case["estimator"],
+        "y_true": labels.astype(int), "y_score": columns, "models": [f"m{k}" for k in range(case["models"])],
+        "cluster": clusters, "sample_weight": None if weights is None else (weights * n)[:n],
+        "deployment_prior": case["target"], "area_estimator": case["estimator"],
         "simultaneous": case["simultaneous"],
-    }
+    }  # fmt: skip
 
 
 def one_set_holds_together(case):
@@ -204,12 +197,10 @@ def _with_cases_left_out(given, seed):
 
 
 CHANGES = {
-    "order": _in_order,
-    "names of clusters": _other_clusters,
-    "scale of weights": _other_scale,
+    "order": _in_order, "names of clusters": _other_clusters, "scale of weights": _other_scale,
     "left out": _with_cases_left_out,
     "models": lambda given, _: {"y_score": given["y_score"][:, ::-1], "models": given["models"][::-1]},
-}
+}  # fmt: skip
 one_sets = st.fixed_dictionaries(
     sample(seed=range(10), models=(2, 3, 4), size=(3, 8, 24, 60), positives=(1, 2, 5, 12), target=TARGETS)
     | sample(estimator=("trapezoid", "trapezoid", "average_precision", "exact", "convex_hull"))
@@ -228,13 +219,10 @@ one_sets = st.fixed_dictionaries(
 )
 
 ODD = {
-    "nan": lambda n: np.full(n, np.nan),
-    "short": lambda n: np.zeros(max(n - 1, 0)),
-    "matrix": lambda n: np.zeros((n, 3)),
-    "text": lambda n: np.full(n, "x"),
-    "none": lambda n: None,
+    "nan": lambda n: np.full(n, np.nan), "short": lambda n: np.zeros(max(n - 1, 0)),
+    "matrix": lambda n: np.zeros((n, 3)), "text": lambda n: np.full(n, "x"), "none": lambda n: None,
     "huge": lambda n: np.where(np.arange(n) % 2, 1e308, -1e308),
-}
+}  # fmt: skip
 
 
 class Failing(ClassifierMixin, BaseEstimator):
@@ -259,32 +247,21 @@ class Odd(ClassifierMixin, BaseEstimator):
 
 
 ESTIMATORS = {
-    "bayes": GaussianNB,
-    "tree": lambda: DecisionTreeClassifier(max_depth=2),
-    "logistic": LogisticRegression,
-    "prior": lambda: DummyClassifier(strategy="prior"),
-    "random": lambda: DummyClassifier(strategy="uniform"),
-    "failing": Failing,
-    **{f"odd {kind}": lambda kind=kind: Odd(kind) for kind in ODD},
-}
+    "bayes": GaussianNB, "tree": lambda: DecisionTreeClassifier(max_depth=2), "logistic": LogisticRegression,
+    "prior": lambda: DummyClassifier(strategy="prior"), "random": lambda: DummyClassifier(strategy="uniform"),
+    "failing": Failing, **{f"odd {kind}": lambda kind=kind: Odd(kind) for kind in ODD},
+}  # fmt: skip
 RIGHT = ("bayes", "tree", "logistic", "prior", "random")
 CV = {
-    "none": lambda: None,
-    "3": lambda: 3,
-    "0": lambda: 0,
-    "text": lambda: "5",
-    "kfold": lambda: KFold(3),
+    "none": lambda: None, "3": lambda: 3, "0": lambda: 0, "text": lambda: "5", "kfold": lambda: KFold(3),
     "stratified": lambda: StratifiedKFold(2, shuffle=True, random_state=0),
     "repeated": lambda: RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
-}
+}  # fmt: skip
 LABELS = {
-    "numbers": lambda y: y,
-    "words": lambda y: np.where(y == 1, "yes", "no"),
-    "booleans": lambda y: y.astype(bool),
-    "three": lambda y: np.arange(len(y)) % 3,
-    "one": lambda y: np.zeros(len(y)),
-    "nan": lambda y: np.where(np.arange(len(y)) == 0, np.nan, y),
-}
+    "numbers": lambda y: y, "words": lambda y: np.where(y == 1, "yes", "no"),
+    "booleans": lambda y: y.astype(bool), "three": lambda y: np.arange(len(y)) % 3,
+    "one": lambda y: np.zeros(len(y)), "nan": lambda y: np.where(np.arange(len(y)) == 0, np.nan, y),
+}  # fmt: skip
 
 _options = st.fixed_dictionaries(
     sample(design=(*["repeated_holdout", "split_half"] * 2, "kfold", ""), n_splits=(2, 3, 4, 1, 0, -1))

@@ -34,8 +34,7 @@ class Generator:
 
     def check(self, case):
         """Raise if the case breaks the rule; a warning that is not the package's own breaks every rule."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             warnings.simplefilter("ignore", SkewanovaWarning)
             self.rule(case)
 

@@ -24,13 +24,11 @@ _hostile = st.one_of(
     st.sampled_from(NAMES),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=12),
 )
-cases = st.fixed_dictionaries(
-    {
-        "models": st.lists(_hostile, min_size=2, max_size=3, unique=True),
-        "folds": st.lists(_hostile, min_size=2, max_size=2, unique=True),
-        "datasets": st.one_of(st.just(()), st.lists(_hostile, min_size=2, max_size=2, unique=True)),
-    }
-)
+cases = st.fixed_dictionaries({
+    "models": st.lists(_hostile, min_size=2, max_size=3, unique=True),
+    "folds": st.lists(_hostile, min_size=2, max_size=2, unique=True),
+    "datasets": st.one_of(st.just(()), st.lists(_hostile, min_size=2, max_size=2, unique=True)),
+})  # fmt: skip
 
 
 def named_rows(case):
@@ -64,8 +62,7 @@ def names_in_csv(text):
     frame = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
     widths = {len(record) for record in records}
     assert len(widths) == 1, f"records of widths {sorted(widths)}"
-    assert records[0] == list(frame)
-    assert records[1:] == frame.to_numpy().tolist()
+    assert (records[0], records[1:]) == (list(frame), frame.to_numpy().tolist())
     return frame
 
 

@@ -40,12 +40,10 @@ def files():
     rows = rows_of(shape)
     wide = [{"y_true": k % 2, "fold": k // 10, "a": k * 7 % 13, "b": k * 5 % 11} for k in range(30)]
     return {
-        "folds.csv": as_csv(rows),
-        "one.csv": as_csv(rows_of(shape | {"folds": 1, "cases": 0})),
-        "datasets.csv": as_csv(rows_of(shape | {"datasets": 2})),
-        "wide.csv": as_csv(wide),
+        "folds.csv": as_csv(rows), "one.csv": as_csv(rows_of(shape | {"folds": 1, "cases": 0})),
+        "datasets.csv": as_csv(rows_of(shape | {"datasets": 2})), "wide.csv": as_csv(wide),
         "mine/notes.txt": b"mine",
-    }
+    }  # fmt: skip
 
 
 def _values(option):
@@ -76,12 +74,9 @@ def _arguments(path, command, *, out):
 def arguments(names=None, *, out=False, slow=False):
     """Command lines; with `names` those of these commands alone."""
     return st.one_of(
-        [
-            _arguments(path, command, out=out)
-            for path, command in commands()
-            if (path[0] in names if names else (path[0] in SLOW) == slow)
-        ]
-    )
+        [_arguments(path, command, out=out) for path, command in commands()
+         if (path[0] in names if names else (path[0] in SLOW) == slow)]
+    )  # fmt: skip
 
 
 def does_or_refuses(arguments):

@@ -30,14 +30,10 @@ def scores_of(case):
     hidden = rng.random(case["unlabelled"]) < case["prior"]
     batch = np.arange(len(hidden)) % case["batches"] if case["batches"] else None
     return {
-        "y_true": labels.astype(int),
-        "y_score": kind(rng.normal(size=len(labels)), labels),
-        "unlabelled": kind(rng.normal(size=len(hidden)), hidden) + case["shift"],
-        "batch": batch,
-        "n_bins": case["bins"],
-        "confidence_level": case["level"],
-        "rng": case["seed"],
-    }
+        "y_true": labels.astype(int), "y_score": kind(rng.normal(size=len(labels)), labels),
+        "unlabelled": kind(rng.normal(size=len(hidden)), hidden) + case["shift"], "batch": batch,
+        "n_bins": case["bins"], "confidence_level": case["level"], "rng": case["seed"],
+    }  # fmt: skip
 
 
 def _in_order(given, seed):
@@ -53,14 +49,12 @@ def _by(function):
 
 
 SAME_ESTIMATE = {
-    "order": _in_order,
-    "scale": _by(lambda s: 4.0 * s),
+    "order": _in_order, "scale": _by(lambda s: 4.0 * s),
     "curve": _by(lambda s: np.where(s > 0, 3.0, 0.5) * s),
     "names": lambda given, seed: {
-        "batch": None if given["batch"] is None else [f"\u00e9\n{seed}'{k}" for k in given["batch"]]
-    },
+        "batch": None if given["batch"] is None else [f"\u00e9\n{seed}'{k}" for k in given["batch"]]},
     "again": lambda *_: {},
-}
+}  # fmt: skip
 NUMBERS = ["estimate", "conf_low", "conf_high", "statistic"]
 estimates = st.fixed_dictionaries(
     sample(seed=range(10), positives=(1, 2, 5, 25, 60), negatives=(1, 2, 5, 25, 60), scores=sorted(SCORES))
@@ -223,8 +217,7 @@ def _with_cell(content, place, value):
     cells = [(row, column) for row, line in enumerate(lines) for column in range(len(line))]
     if cells:
         row, column = cells[place % len(cells)]
-        quoted = value.replace('"', '""').encode("utf-8", "surrogatepass")
-        lines[row][column] = b'"' + quoted + b'"'
+        lines[row][column] = b'"' + value.replace('"', '""').encode("utf-8", "surrogatepass") + b'"'
         content = b"\n".join(b",".join(line) for line in lines) + b"\n"
     return content
 
@@ -246,8 +239,7 @@ def monitored_or_refused(case):
         if run.exit_code == REFUSED or case["arguments"][:1] not in ([], ["--json"]):
             return
         result = monitor("old", "field.csv")
-        assert result.changed == (run.exit_code == CHANGED)
-        assert len(result.sentences) == len(result.table)
+        assert (result.changed, len(result.sentences)) == (run.exit_code == CHANGED, len(result.table))
         for row in result.table.itertuples():
             assert row.state in STATES
             assert 0 <= row.conf_low <= row.estimate <= row.conf_high <= 1
@@ -289,15 +281,10 @@ def told_apart_or_refused(case):
 
 SHARES = (0.8, 0.5, 1e-12, 1 - 1e-12, 1.0, 0.0, -1.0, float("nan"), float("inf"))
 WEIGHTINGS = {
-    "usual": lambda: (0.5, 0.1),
-    "rare": lambda: (1e-12, 1e-300),
-    "common": lambda: (1 - 1e-12,),
-    "none": lambda: (),
-    "twice": lambda: (0.5, 0.5),
-    "beta": lambda: sa.BetaPrior(2, 98),
-    "flat": lambda: sa.UniformPrior(0.05, 0.2),
-    "two": lambda: sa.DiscretePrior([0.1, 0.9], [1, 3]),
-}
+    "usual": lambda: (0.5, 0.1), "rare": lambda: (1e-12, 1e-300), "common": lambda: (1 - 1e-12,),
+    "none": lambda: (), "twice": lambda: (0.5, 0.5), "beta": lambda: sa.BetaPrior(2, 98),
+    "flat": lambda: sa.UniformPrior(0.05, 0.2), "two": lambda: sa.DiscretePrior([0.1, 0.9], [1, 3]),
+}  # fmt: skip
 SAME_CASES = {
     "rows": lambda frame, seed: frame.sample(frac=1, random_state=seed),
     "scores": lambda frame, _: frame.assign(y_score=np.arctan(frame["y_score"])),

@@ -74,11 +74,9 @@ def _named_back(frame, back):
 
 def monotone_scores(table, seed):
     kinds = [
-        np.exp,
-        lambda s: 3.0 * s + 7.0,
-        lambda s: np.unique(s, return_inverse=True)[1] - 2**40,
-        lambda s: np.arctan(s) * 1e-300,
-    ]
+        np.exp, lambda s: 3.0 * s + 7.0, lambda s: np.unique(s, return_inverse=True)[1] - 2**40,
+        lambda s: np.arctan(s) * 1e-300
+    ]  # fmt: skip
     scores = kinds[seed % len(kinds)](table["y_score"].to_numpy())
     assert len(np.unique(scores)) == table["y_score"].nunique()
     return frames(table.assign(y_score=scores))
@@ -86,8 +84,7 @@ def monotone_scores(table, seed):
 
 def labels_as_words(table, seed):
     words = [{0: "bad", 1: "good"}, {0: "z", 1: "a"}, {0: 1, 1: 0}, {0: "no", 1: "yes"}][seed % 4]
-    read = sa.read_scores(table.assign(y_true=table["y_true"].map(words)), pos_label=words[1])
-    return frames(read)
+    return frames(sa.read_scores(table.assign(y_true=table["y_true"].map(words)), pos_label=words[1]))
 
 
 def other_formats(table, seed):

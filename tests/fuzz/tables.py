@@ -30,14 +30,11 @@ TYPES = {
     **{str(t): t for t in (pa.int8(), pa.int64(), pa.uint8(), pa.uint64(), pa.float16(), pa.float32())},
     **{str(t): t for t in (pa.float64(), pa.bool_(), pa.string(), pa.large_string(), pa.binary(), pa.null())},
     **{str(t): t for t in (pa.date32(), pa.timestamp("ns", "UTC"), pa.duration("s"), pa.time64("us"))},
-    "decimal": pa.decimal128(20, 3),
-    "dictionary": pa.dictionary(pa.int8(), pa.string()),
-    "number dictionary": pa.dictionary(pa.int8(), pa.float64()),
-    "list": pa.list_(pa.float64()),
-    "struct": pa.struct([("a", pa.float64())]),
-    "map": pa.map_(pa.string(), pa.float64()),
+    "decimal": pa.decimal128(20, 3), "dictionary": pa.dictionary(pa.int8(), pa.string()),
+    "number dictionary": pa.dictionary(pa.int8(), pa.float64()), "list": pa.list_(pa.float64()),
+    "struct": pa.struct([("a", pa.float64())]), "map": pa.map_(pa.string(), pa.float64()),
     "view": pa.string_view(),
-}
+}  # fmt: skip
 
 
 def rows_of(shape):
@@ -90,20 +87,16 @@ def damages_by(payload, min_size=0, max_size=2):
 damages = damages_by(st.sampled_from(DAMAGES))
 CHANGES = {
     "cell": lambda rows, at, column, value: [
-        row | {column: value} if k == at else row for k, row in enumerate(rows)
-    ],
+        row | {column: value} if k == at else row for k, row in enumerate(rows)],
     "column": lambda rows, _, column, value: [row | {column: value} for row in rows],
     "rename": lambda rows, _, column, value: [
-        {value if name == column else name: cell for name, cell in row.items()} for row in rows
-    ],
+        {value if name == column else name: cell for name, cell in row.items()} for row in rows],
     "drop row": lambda rows, at, *_: rows[:at] + rows[at + 1 :],
     "repeat row": lambda rows, at, *_: rows + rows[at : at + 1],
     "drop column": lambda rows, _, column, __: [
-        {n: v for n, v in row.items() if n != column} for row in rows
-    ],
-    "reverse": lambda rows, *_: rows[::-1],
-    "keep": lambda rows, at, *_: rows[: at % 7],
-}
+        {n: v for n, v in row.items() if n != column} for row in rows],
+    "reverse": lambda rows, *_: rows[::-1], "keep": lambda rows, at, *_: rows[: at % 7],
+}  # fmt: skip
 
 
 def changed(rows, steps):

@@ -34,15 +34,12 @@ ALL = [
 ]
 
 
-def test_all_patterns_are_here():
+def test_all_patterns_are_here_with_roc_and_auc():
     # Sequences of counts (p, n), not both 0, that sum to k cases: 1 / (2 - 1 / (1 - x)^2).
     counts = [2, 7, 24, 82, 280, 956]
     assert [len(patterns(n)) for n in range(1, 7)] == counts
     assert len(ALL) == sum(count - 2**n for n, count in enumerate(counts, start=1) if n > 1)
     assert len({groups for groups, *_ in ALL}) == len(ALL)
-
-
-def test_roc_and_auc():
     for groups, vertices, roc in ALL:
         labels, scores = twins.labels_and_scores(groups)
         found = [*zip(roc.tpr.tolist(), roc.fpr.tolist(), strict=True)]
