@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from messages import expect_error
 from rows_elsewhere import (
     SAMPLED,
     SET_OPTIONS,
@@ -38,16 +37,34 @@ def test_a_set_that_stays_is_compared_as_in_memory(test_set, set_here, monkeypat
     assert describe_table(found)[-1] == "The table can be compared."
 
 
-def test_sets_that_stay_without_spread_are_compared_and_the_rest_told():
+def test_a_set_that_stays_without_spread_is_compared_as_in_memory():
     frame = cases_of("one test set")
     scores = frame["y_score"].to_numpy().reshape(3, 60).copy()
     scores[1:] = scores[0], frame["y_true"][:60]
-    for rows in (frame.assign(y_score=scores.ravel()), frame.assign(y_true=frame["case"] == 0)):
+    perfect = frame.assign(y_score=scores.ravel())
+    single = frame.assign(y_true=frame["case"] == 0)
+    for rows in (perfect, single):
         found, here = (sa.compare(read(rows), **SET_OPTIONS) for read in (gathered, sa.read_scores))
         for name in ("ranking", "pairs", "plans", "equivalence", "assumptions"):
             both = found.tables[name], here.tables[name]
             pd.testing.assert_frame_equal(*both, rtol=1e-10, atol=1e-10, check_categorical=False)
         assert found.warnings == here.warnings
+
+
+@pytest.mark.parametrize("resampling", ["auto", "nested_runs"])
+def test_runs_that_stay_are_compared_as_in_memory(resampling):
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"case": np.arange(800), "y_true": rng.random(800) < 0.4})
+    cells = [rows.assign(fold=f, model=m) for m in "ab" for f in (1, 2, 3)]
+    frame = pd.concat(cells, ignore_index=True)
+    frame["y_score"] = rng.normal(size=4800).round(2) + (1 + np.arange(6) / 9).repeat(800) * frame["y_true"]
+    options = {**SET_OPTIONS, "design": resampling}
+    found, here = (sa.compare(read(frame), **options) for read in (gathered, sa.read_scores))
+    assert found.design.kind == "runs"
+    assert_nearly_alike(found, here)
+
+
+def test_what_a_set_that_stays_cannot_be_asked_is_told():
     frame = cases_of("one test set")
     with pytest.raises(InputError, match=r"^fixed runs on one test set need the scores in memory"):
         sa.compare(gathered(cases_of("runs")), design="fixed_runs")
@@ -55,18 +72,6 @@ def test_sets_that_stay_without_spread_are_compared_and_the_rest_told():
         sa.compare(gathered(frame), area_estimator="convex_hull")
     with pytest.raises(InputError, match=r"cases lack a model, the first: case 7 in fold 1"):
         sa.compare(gathered(frame.drop(index=7)))
-
-
-@pytest.mark.parametrize("resampling", ["auto", "nested_runs"])
-def test_runs_that_stay_are_compared_as_in_memory(resampling):
-    rng = np.random.default_rng(4)
-    rows = pd.DataFrame({"case": np.arange(800), "y_true": rng.random(800) < 0.4})
-    frame = pd.concat([rows.assign(fold=f, model=m) for m in "ab" for f in (1, 2, 3)], ignore_index=True)
-    frame["y_score"] = rng.normal(size=4800).round(2) + (1 + np.arange(6) / 9).repeat(800) * frame["y_true"]
-    options = {**SET_OPTIONS, "design": resampling}
-    found, here = (sa.compare(read(frame), **options) for read in (gathered, sa.read_scores))
-    assert found.design.kind == "runs"
-    assert_nearly_alike(found, here)
 
 
 @pytest.mark.slow
@@ -84,7 +89,8 @@ def test_clusters_and_weights_of_folds_are_those_of_memory(kind, case, pieces, m
     assert found.effective_counts == pytest.approx(here.effective_counts, rel=1e-12)
     assert found.weights == (None if here.weights is None else pytest.approx(here.weights, rel=1e-12))
     assert describe_table(found) == describe_table(here)
-    assert_nearly_alike(*[sa.compare(scores, **SET_OPTIONS) for scores in (found, here)])
+    compared = [sa.compare(scores, **SET_OPTIONS) for scores in (found, here)]
+    assert_nearly_alike(*compared)
 
 
 @pytest.mark.slow
@@ -108,16 +114,23 @@ def checks_of(*models):
     return RowChecks(models=models, n_models=np.array([len(models)]), **options)
 
 
-def test_weights_are_summed_class_by_class_up_to_a_number():
+def test_weights_are_summed_class_by_class():
     frame = pd.DataFrame({"model": "a", "y_true": [1, 0, 0, 1, 1, 0], "weight": [3.0, 1, 1, 9, 2, 0]})
     found = checks_of("a").check_weights(frame)
     assert [side.tolist() for side in found.distinct] == [[1.0], [2.0, 3.0, 9.0]]
     assert found.sums.effective_number().ravel() == pytest.approx([2, 14**2 / (9 + 81 + 4)])
-    assert gathered(frame.assign(y_score=0.5, case=range(6))).weights == pytest.approx((1.0, 9.0, 14 / 16))
+    table = frame.assign(y_score=0.5, case=range(6))
+    assert gathered(table).weights == pytest.approx((1.0, 9.0, 14 / 16))
+
+
+def test_of_many_different_weights_one_more_is_returned_than_are_told_apart():
     frame = pd.DataFrame({"model": "a", "y_true": np.arange(200) % 2, "weight": 1 + np.arange(200.0)})
     found = checks_of("a").check_weights(frame)
     expected = [(first + 2 * np.arange(65.0)).tolist() for first in (1, 2)]
     assert [side.tolist() for side in found.distinct] == expected
+
+
+def test_scores_of_the_positives_are_those_of_weight_above_0():
     frame = sampled("weights").drop(columns=["case"])
     checks = checks_of("a", "b", "c")
     held = frame[(frame["weight"] > 0) & frame["y_true"]]
@@ -127,7 +140,7 @@ def test_weights_are_summed_class_by_class_up_to_a_number():
     assert checks.find_positive_scores(frame[:0]) == []
 
 
-def test_rows_of_weight_0_are_left_out_and_independent_folds_share_no_cluster():
+def test_rows_of_weight_0_are_left_out_group_by_group():
     frame = sampled("weights", n_folds=5, same=False)
     none = frame["fold"] == 3
     for rows in (frame.assign(weight=frame["weight"].where(~none, 0)), frame[~none]):
@@ -137,18 +150,8 @@ def test_rows_of_weight_0_are_left_out_and_independent_folds_share_no_cluster():
     rows = frame.assign(weight=frame["weight"].where(~none, 0))
     left, here = gathered(rows), sa.read_scores(rows)
     assert left.counts.tolist() == here.counts.tolist()
-    expect_error("these are missing: model 'a' in fold 3", sa.compare, left)
-    frame = sampled("clusters", n_folds=5, same=False).drop(columns="case")
-    frame["cluster"] = frame["cluster"].str[:2]
-    frame["cluster"] = frame["cluster"] + frame.groupby(["model", "fold", "cluster"]).cumcount().astype(str)
-    told = []
-    for read in (gathered, sa.read_scores):
-        with pytest.raises(
-            InputError, match=r"no two folds may share a cluster, but .* 'p\d\d+' is in \d"
-        ) as error:
-            sa.compare(read(frame), design="independent")
-        told.append(re.sub("'.*?' is", "", str(error.value).split("but cluster ")[1]))
-    assert told[0] == told[1]
+    with pytest.raises(InputError, match="these are missing: model 'a' in fold 3"):
+        sa.compare(left)
 
 
 def with_value(frame, rows, column, value):
@@ -168,23 +171,43 @@ def test_rules_about_clusters_and_weights_hold_where_the_rows_are():
         (with_value(frame, one, "weight", 9.0), f"^a case must have one weight .* case {case} has .*9"),
         (with_value(frame, of_case, "weight", -1.0), r"^`weight` must .* of model '.' in fold \d has -1"),
         (with_value(frame, of_case, "fold", other), "^every fold must test all known "),
-        (with_value(frame, one, "cluster", None), r"^`cluster` must not be empty, .* row \d+ of model 'b'"),
+        (
+            with_value(frame, one, "cluster", None),
+            r"^`cluster` must not be empty, .* row \d+ of model 'b'",
+        ),
         (frame.assign(cluster="p"), "^`cluster` must name at least 2 clusters, but all cases are in 'p'"),
         (frame.assign(weight=0), "^`weight` must be above 0 in some row, but is 0 in all"),
         (with_value(frame.drop(columns=["case", "weight"]), one, "cluster", "p7"), "^a case must have one"),
-        (with_value(frame.drop(columns=["case", "cluster"]), one, "weight", 7.0), "^a case must have one")
-    ):  # fmt: skip
-        expect_error(message, sa.compare, gathered(mixed(broken)))
+        (with_value(frame.drop(columns=["case", "cluster"]), one, "weight", 7.0), "^a case must have one"),
+    ):
+        with pytest.raises(InputError, match=message):
+            sa.compare(gathered(mixed(broken)))
         with pytest.raises(InputError):
             sa.read_scores(broken)
+
+
+def test_folds_said_to_be_independent_share_no_cluster_on_an_engine_either():
+    frame = sampled("clusters", n_folds=5, same=False).drop(columns="case")
+    frame["cluster"] = frame["cluster"].str[:2]
+    frame["cluster"] = frame["cluster"] + frame.groupby(["model", "fold", "cluster"]).cumcount().astype(str)
+    told = []
+    for read in (gathered, sa.read_scores):
+        with pytest.raises(
+            InputError, match=r"no two folds may share a cluster, but .* 'p\d\d+' is in \d"
+        ) as error:
+            sa.compare(read(frame), design="independent")
+        told.append(re.sub("'.*?' is", "", str(error.value).split("but cluster ")[1]))
+    assert told[0] == told[1]
 
 
 def test_what_weights_and_clusters_of_a_set_that_stays_cannot_show_is_told(monkeypatch):
     frame = sampled("weights")
     frame["weight"] = 1 + frame["case"] / 7
-    expect_error(r"^more than 64 different weights in a class .* or round", sa.compare, gathered(frame))
+    with pytest.raises(InputError, match=r"^more than 64 different weights in a class .* or round"):
+        sa.compare(gathered(frame))
     runs = sampled("clusters", n_folds=2)
     runs["cluster"] = runs["cluster"].where(~runs["y_true"], "one")
     for read in (gathered, sa.read_scores):
         for look in (sa.compare, describe_table):
-            expect_error("only one cluster has positive cases", look, read(runs))
+            with pytest.raises(InputError, match="only one cluster has positive cases"):
+                look(read(runs))
