@@ -79,7 +79,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(default=False)
 def coverage(session: nox.Session) -> None:
     """All tests, and which lines none of them runs."""
-    session.install("-e", ".[all]", "--group", "test")
+    session.install("-e", ".[all]", "--group", "test", "--group", "bridges")
     parallel, report = ("-n", "auto", "--dist", "worksteal"), "--cov-report=term:skip-covered"
     pytest(session, *ALL, *parallel, "--cov=skewanova", report)
 

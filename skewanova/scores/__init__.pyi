@@ -2,6 +2,7 @@
 
 from .design import infer_design as infer_design
 from .table import Halvings as Halvings
+from .scikit_learn import scores_from_skore as scores_from_skore
 from .multiclass import MulticlassScores as MulticlassScores
 from .multiclass import read_multiclass as read_multiclass
 from .unlabelled import UnlabelledScores as UnlabelledScores

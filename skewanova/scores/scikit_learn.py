@@ -53,6 +53,12 @@ def score_cases(
     estimator: Any, rows: Any, *, response_method: str = "auto", pos_label: object = None
 ) -> NDArray[Any]:
     """Return scores (n_cases,) by a fitted classifier of two classes, higher for positives; or raise."""
+    positive, method = choose_response(estimator, response_method, pos_label)
+    return orient_scores(getattr(estimator, method)(rows), positive, method)
+
+
+def choose_response(estimator: Any, response_method: str, pos_label: object) -> tuple[Bools, str]:
+    """Return which of the two classes of a fitted classifier is positive, and its method; or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_, as classifiers have; use a classifier")
@@ -66,7 +72,12 @@ def score_cases(
         auto = ", or leave response_method='auto' and `class_prior` out"
         hint = "use another model" + auto * any(hasattr(estimator, name) for name in RESPONSES)
         raise InputTypeError(f"{kind} has no {missing} to score cases with; {hint}")
-    score = to_array(getattr(estimator, method)(rows), "y_score")
+    return positive, method
+
+
+def orient_scores(scores: Any, positive: Bools, method: str) -> NDArray[Any]:
+    """Return the output of a method of a classifier as a vector, higher for positives; or raise."""
+    score = to_array(scores, "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
     if score.ndim != 1:
@@ -141,7 +152,17 @@ class LabelledData:
     def scores(self, estimator: Any, test: Rows) -> NDArray[Any]:
         """Return the scores of the test cases by a fitted estimator, corrected if `class_prior` is set."""
         rows, options = select_rows(self.features, test), {"response_method": self.response_method}
-        score = score_cases(estimator, rows, pos_label=self.pos_label, **options)
+        return self.correct(score_cases(estimator, rows, pos_label=self.pos_label, **options))
+
+    def score_report(self, report: Any) -> NDArray[Any]:
+        """Return the scores of the test cases in an EstimatorReport of skore, corrected as above."""
+        positive, method = choose_response(report.estimator_, self.response_method, self.pos_label)
+        score = report.get_predictions(data_source="test", response_method=method)
+        is_oriented = report.pos_label is not None  # then skore returns the scores of that class
+        return self.correct(score if is_oriented else orient_scores(score, positive, method))
+
+    def correct(self, score: NDArray[Any]) -> NDArray[Any]:
+        """Return the scores, as probabilities corrected from `class_prior` if it is set."""
         if self.class_prior is None:
             return score
         prior = float(self.positive.mean())
@@ -356,9 +377,96 @@ def scores_from_cv_results(
         for name, result in cv_results.items()
         for fold, (estimator, test) in enumerate(zip(result["estimator"], tests[name], strict=True), 1)
     ]
-    no_rows = np.empty(0, dtype=np.intp)
-    splits = [Split(no_rows, test, fold) for fold, test in enumerate(next(iter(tests.values())), 1)]
-    return _build_table(list(tests), splits, scores, data)
+    return _build_table(list(tests), _number_tests(tests), scores, data)
+
+
+def scores_from_skore(
+    report: Any,
+    *,
+    groups: Any = None,
+    pos_label: object = None,
+    response_method: str = "auto",
+    class_prior: float | None = None,
+) -> ScoreTable:
+    """Collect held-out scores from a report of skore, without training or predicting anew.
+
+    Parameters
+    ----------
+    report : ComparisonReport, CrossValidationReport or EstimatorReport
+        Report of skore on classifiers of two classes; those compared must share labels and splits.
+    groups, pos_label, response_method, class_prior
+        As for :func:`scores_from_estimators`, with a group for each case of the report's `y` (or `y_test`).
+        The positive class is that of the report, if it states one.
+
+    Returns
+    -------
+    ScoreTable
+        As for :func:`scores_from_estimators`; cases are numbered by their row in `y` (or `y_test`).
+
+    Raises
+    ------
+    ValueError, TypeError, RuntimeError
+        As :func:`scores_from_cv_results`, or if it is no such report.
+
+    Examples
+    --------
+    >>> import skore  # doctest: +SKIP
+    >>> report = skore.evaluate({"A": model, "B": other}, X, y, splitter=5)  # doctest: +SKIP
+    >>> skewanova.compare(skewanova.scores.scores_from_skore(report))  # doctest: +SKIP
+    """
+    compared = getattr(report, "reports_", None)
+    models = compared if isinstance(compared, Mapping) else {getattr(report, "estimator_name_", ""): report}
+    opened = {name: _open_report(model, name) for name, model in models.items()}
+    stated = models[next(iter(models))].pos_label
+    if stated is not None and pos_label not in (None, stated):
+        raise InputError(f"the report has the positive class {stated!r}; leave out `pos_label`={pos_label!r}")
+    label = pos_label if stated is None else stated
+    options: dict[str, Any] = {"response_method": response_method, "class_prior": class_prior}
+    labels = opened[next(iter(opened))][0]
+    data = check_data(labels, labels, groups, pos_label=label, **options)
+    other = next((name for name, (y, _, _) in opened.items() if not np.array_equal(y, labels)), None)
+    if other is not None:
+        raise InputError(
+            f"all models must be validated on the same cases, but the labels `y` of {other!r} are others; "
+            "give skore.evaluate the same `X` and `y` for all"
+        )
+    tests = {name: rows for name, (_, rows, _) in opened.items()}
+    _check_same_splits(tests)
+    scores = [
+        _name_errors(name, fold, data.score_report, fold_report)
+        for name, (_, _, reports) in opened.items()
+        for fold, fold_report in enumerate(reports, 1)
+    ]
+    return _build_table(list(models), _number_tests(tests), scores, data)
+
+
+def _open_report(report: Any, name: str) -> tuple[Any, list[Rows], list[Any]]:
+    """Return labels, test cases by fold and EstimatorReports by fold of a report of skore; or raise."""
+    if not hasattr(report, "get_predictions"):
+        raise InputTypeError(
+            "`report` must be a ComparisonReport, CrossValidationReport or EstimatorReport of skore, but got "
+            f"{type(report).__name__}"
+        )
+    if report.ml_task != "binary-classification":
+        raise InputError(
+            f"the report of {name!r} is on {report.ml_task}, but AUPREC needs classifiers of two classes; "
+            "leave regressors out, and evaluate one of several classes against the rest"
+        )
+    is_cv = hasattr(report, "split_indices")
+    labels = to_rows(report.y if is_cv else report.y_test)
+    if labels is None:
+        raise InputError(f"the report of {name!r} has no labels of test cases; evaluate it on data with `y`")
+    n_cases = count_rows(labels, "y")
+    if not is_cv:
+        return labels, [np.arange(n_cases)], [report]
+    tests = enumerate((test for _, test in report.split_indices), 1)
+    return labels, [_check_positions(test, n_cases, fold) for fold, test in tests], report.reports_
+
+
+def _number_tests(tests: Mapping[str, Sequence[Rows]]) -> list[Split]:
+    """Return the splits that all models share, numbered from 1, without their training cases."""
+    shared = enumerate(next(iter(tests.values())), 1)
+    return [Split(np.empty(0, dtype=np.intp), test, fold) for fold, test in shared]
 
 
 def auprec_scorer(
@@ -499,7 +607,7 @@ def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
         if not (is_same and all(map(np.array_equal, tests[name], tests[first]))):
             raise InputError(
                 f"all models must be validated on the same splits, but those of {name!r} and {first!r} "
-                "differ; give cross_validate one splitter with a fixed random_state, or one list of splits"
+                "differ; validate them with one splitter with a fixed random_state, or one list of splits"
             )
 
 

@@ -296,6 +296,7 @@ REMEDIES = {
     "classes": "compare several classes by skewanova.compare_classes(scores)",
     "comparisons": "pass the scores of one of its comparisons",
     "halvings": "pass its to_frame()",
+    "with_format": "pass one of its splits, such as scores['test']",
     "keys": "make one by pandas.DataFrame, or compare data sets by skewanova.compare_datasets(tables)",
 }
 
@@ -337,6 +338,10 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
     except (TypeError, nw.exceptions.DuplicateError):  # such as a cursor of ADBC
         if hasattr(native, "fetch_record_batch"):
             return native.fetch_record_batch()
+        if hasattr(native, "with_format") and hasattr(native, "iter"):  # a data set of Hugging Face
+            empty = pa.table({name: [] for name in native.column_names or ()})
+            tables = [empty, *native.with_format("arrow").iter(BATCH_ROWS)]
+            native = pa.concat_tables(tables, promote_options="default")
     else:
         if isinstance(frame, nw.LazyFrame):
             names = columns.select(frame.collect_schema().names(), "the query")

@@ -251,3 +251,22 @@ def test_names_of_any_type_are_those_of_pandas(tmp_path, monkeypatch, kind, colu
         if isinstance(expected, str):
             expected = re.sub(r"row (\d+)", lambda found: f"line {int(found[1]) + 2}", expected)
         assert told(tmp_path / "s.csv") == expected
+
+
+@pytest.mark.slow
+def test_data_sets_of_hugging_face():
+    datasets = pytest.importorskip("datasets")  # of the dependency group `bridges`
+    data = datasets.Dataset.from_pandas(TABLE)
+    expected = sa.read_scores(TABLE).frame
+    for table in (data, data.with_format("numpy"), data.to_iterable_dataset()):
+        pd.testing.assert_frame_equal(sa.read_scores(table).frame, expected)
+    mixed = RNG.permutation(len(TABLE))
+    shuffled = sa.read_scores(data.select(mixed)).frame
+    pd.testing.assert_frame_equal(shuffled, sa.read_scores(TABLE.iloc[mixed]).frame)
+    with pytest.raises(InputError, match=r"^the score table must hold at least one row, but is empty$"):
+        sa.read_scores(data.select([]))
+    message = (
+        r"^scores must be a path .* but got DatasetDict; pass one of its splits, such as scores\['test'\]$"
+    )
+    with pytest.raises(InputTypeError, match=message):
+        sa.read_scores(datasets.DatasetDict({"test": data}))
