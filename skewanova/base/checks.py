@@ -355,7 +355,9 @@ def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = 
 def check_real(values: NDArray[Any], name: str) -> NDArray[Any]:
     """Return the values unchanged; raise unless they have a real (or boolean) dtype."""
     if values.dtype.kind not in "biuf":
-        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}")
+        is_convertible = values.dtype == object and all(hasattr(value, "__float__") for value in values.flat)
+        hint = f"; pass numpy.asarray({name}, dtype=float)" * is_convertible  # of Decimal or Fraction
+        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}{hint}")
     return values
 
 

@@ -159,7 +159,8 @@ def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | 
     if isinstance(deployment_prior, Path):
         raise InputError(
             "--deployment-prior estimate:FILE needs one labelled table, but SCORES has several data sets or "
-            "classes; run `skewanova prior` on the rows of one, and give its interval as LOW:HIGH"
+            "classes; run `skewanova prior` on the rows of one data set, or on a file with y_true 1 for one "
+            "class and 0 for the rest, and its scores as y_score, and give the interval as LOW:HIGH"
         )
     if paper is not None:
         raise InputError("--paper takes one comparison, but SCORES has several; leave out --paper")

@@ -239,6 +239,7 @@ def estimate_prior_from_tables(
     models, notes = _find_shared_models(table, field_scores)
     cases = {model: collect_labelled_cases(table, model, fold) for model in models}
     options: dict[str, Any] = {"n_bins": n_bins, "confidence_level": level, "rng": rng}
+    options["is_only"] = len(models) == 1
     estimates = {m: _estimate_model(cases[m], field_scores.select_model(m), **options) for m in models}
     prior: PriorEstimate | PooledPrior = estimates[models[0]]
     if len(models) > 1:
@@ -262,7 +263,9 @@ def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tu
     return shared, [f"{model} is in only one of the tables and is left out" for model in rest]
 
 
-def _estimate_model(cases: LabelledCases, rows: pd.DataFrame, **options: Any) -> PriorEstimate:
+def _estimate_model(
+    cases: LabelledCases, rows: pd.DataFrame, *, is_only: bool, **options: Any
+) -> PriorEstimate:
     """Return the prior by one model's scores without issuing warnings; an error names the model."""
     batch = rows["batch"].astype(str).to_numpy() if "batch" in rows else None
     scores, model = rows["y_score"].to_numpy(), str(rows["model"].iloc[0])
@@ -271,9 +274,8 @@ def _estimate_model(cases: LabelledCases, rows: pd.DataFrame, **options: Any) ->
             warnings.simplefilter("ignore", SkewanovaWarning)  # issued together, by model
             return estimation.estimate_prior(cases.positive, cases.score, scores, batch=batch, **options)
     except InputError as error:
-        raise InputError(
-            f"the prior cannot be estimated by model {model!r}: {error}, or leave the model out"
-        ) from None
+        remedy = ", or leave the model out" * (not is_only)
+        raise InputError(f"the prior cannot be estimated by model {model!r}: {error}{remedy}") from None
 
 
 def _check_scales(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:

@@ -338,9 +338,11 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
     for name, others in models.items():
         unmatched = sorted(set(others) ^ set(expected))
         if unmatched:
+            has_rest = len({*others} & {*expected}) > 1
+            remedy = "leave their rows out" if has_rest else "give a model the same name in both"
             raise InputError(
                 f"every data set must have the same models, but only one of {first!r} and {name!r} has "
-                f"{', '.join(map(repr, unmatched[:5]))}; score these in both, or leave their rows out"
+                f"{', '.join(map(repr, unmatched[:5]))}; score these in both, or {remedy}"
             )
 
 

@@ -344,7 +344,7 @@ def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
         kind = type(scores).__name__
         raise InputTypeError(
             f"`choose_on` can name a part of a path or frame only, but `scores` has type {kind}; pass the "
-            "table to choose on as `choose_on`"
+            "table to choose on, such as choose_on=skewanova.read_scores(FILE)"
         )
     return read_parts(scores, part)
 
@@ -375,12 +375,15 @@ def _choose_rule(
 
 def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
     """Return the costs as two floats; raise unless they are finite, not negative and not both 0."""
-    if np.shape(costs) != (2,):
+    try:
+        pair = check_float_array(costs, "costs")
+    except (InputError, InputTypeError):  # ragged, or text
+        pair = np.empty(0)
+    if pair.shape != (2,):
         raise InputTypeError(
             "`costs` must be a pair (false positive, false negative) of numbers, such as (1, 5), but got "
             f"{costs!r}"
         )
-    pair = check_float_array(costs, "costs")
     if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.max() > 0):
         raise InputError(f"`costs` must be finite, not negative and not both 0, but got {costs!r}")
     return float(pair[0]), float(pair[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -353,9 +353,10 @@ def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
     """Return the scores as numbers (n_cases, n_models), or raise if they are not real and finite."""
     table = to_numbers(y_score, "y_score")
     if table.ndim not in {1, 2} or 0 in table.shape:
-        raise InputError(
-            f"`y_score` must have shape (n_cases,) or (n_cases, n_models), but has shape {table.shape}"
-        )
+        fault = f"has shape {table.shape}"
+        if isinstance(y_score, Mapping):
+            fault = "is a mapping; pass pandas.DataFrame(y_score)"
+        raise InputError(f"`y_score` must have shape (n_cases,) or (n_cases, n_models), but {fault}")
     columns = table.reshape(len(table), -1)
     for j in range(columns.shape[1]):
         check_scores(columns[:, j], "y_score" if table.ndim == 1 else f"y_score[:, {j}]")

@@ -161,7 +161,10 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
     """Raise unless halvings have the hold-outs' models and cases, with equal labels, clusters and weights."""
     odd = sorted(set(table.models) ^ set(halvings.scores.models))
     if odd:
-        raise InputError(f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one")
+        raise InputError(
+            f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one; score it in "
+            "both, or leave its rows out"
+        )
     for column in ("y_true", *SAMPLING_COLUMNS):
         if column in table.frame:
             held_out, halved = (_values_of_cases(each, column) for each in (table, halvings.scores))

@@ -111,7 +111,7 @@ def test_what_is_refused(files):
         ("prior scores.csv gap.csv", "^Error: UNLABELLED: `y_score` must not hold .* the first at line 4"),
         ("prior scores.csv far.csv", ": UNLABELLED must be scores of the same model"),
         ("compare several.csv --deployment-prior estimate:field.csv",
-         "needs one labelled table, but SCORES has several data sets or classes; run `skewanova prior` on"),
+         "SCORES has several data sets or classes; run `skewanova prior` on the rows of one data set, or"),
     ):  # fmt: skip
         assert_refused(command.split(), message, files)
 

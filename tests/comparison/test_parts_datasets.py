@@ -218,7 +218,8 @@ def test_bad_tables_name_their_data_set(tmp_path):
 @each(("change", "message"), [
     (lambda f: f.query("dataset == 'three'"), "^a comparison across data sets needs at least 2 data sets"),
     (lambda f: f.query("dataset != 'three' or model != 'm2'"),
-     "^every data set must have the same models, but only one of .* has 'm2'; score these"),
+     "^every data set must have the same models, but only one of .* has 'm2'; score these in both, or"),
+    (lambda f: f.query("dataset != 'three' or model == 'm2'"), "or give a model the same name in both$"),
     (lambda f: f.assign(dataset=" "), "^`dataset` must not be empty, but 4320 rows are, the first at row 0$"),
     (lambda f: f.drop(columns="dataset"), "must have the column 'dataset'"),
 ])  # fmt: skip

@@ -174,6 +174,7 @@ def test_an_evaluation_knows_its_folds():
     ({"recall": 0.8, "chosen_prior": 0.1}, "`chosen_prior` has no effect on .* by recall; remove it"),
     ({"recall": 0.8, "at_priors": [2]}, "`at_priors` must lie strictly between 0 and 1"),
     ({"recall": 0.8, "confidence_level": 95}, "`confidence_level` must lie strictly between 0 and 1"),
+    ({"costs": (1, (2, 3))}, "`costs` must be a pair"), ({"costs": ("1", "5")}, "`costs` must be a pair"),
     ({"costs": 3}, "`costs` must be a pair"), ({"costs": {"fp": 1, "fn": 5}}, "`costs` must be a pair"),
     ({"threshold": "x"}, "`threshold` must be a number, or a dict with one for each model, but got 'x'"),
 ])  # fmt: skip
@@ -309,7 +310,7 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     (parts(), "nowhere", "`choose_on` must be one of tuning, test; but got"),
     (one_fold(), "tuning", "`choose_on` needs a column part"),
     (parts().iloc[:200], "tuning", "must leave rows of another part"),
-    (sa.read_scores(one_fold()), "x", "can name a part of a path or frame only"),
+    (sa.read_scores(one_fold()), "x", r"can name a part .* as choose_on=skewanova.read_scores\(FILE\)$"),
     (one_fold(), one_fold().assign(model="B"), "lacks 'A'; add its rows, or leave the model out of `scores`"),
 ])  # fmt: skip
 def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):

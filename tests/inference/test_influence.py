@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pytest
 import twins
@@ -185,6 +187,9 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
      "skewanova.inference.auprec_covariance(y_true, y_score)"),
     (lambda: auprec_variance(Y, 0.5), ValueError,
      "`y_score` must have shape (n_cases,) or (n_cases, n_models), but has shape ()"),
+    (lambda: compare_test_set(Y, {"A": S}), ValueError,
+     "`y_score` must have shape (n_cases,) or (n_cases, n_models), but is a mapping; pass "
+     "pandas.DataFrame(y_score)"),
     (lambda: compare_test_set(Y, np.array(S)[:, :1]), ValueError,
      "`y_score` must hold at least 2 models, one a column, but has 1"),
     (lambda: compare_test_set(Y, S, simultaneous="tukey"), ValueError,
@@ -195,6 +200,8 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
      f"`area_estimator` must be one of {', '.join(ESTIMATORS)}; but got 'mean'"),
     (lambda: auprec_influence(Y, [["a"], ["b"], ["c"], ["d"]]), TypeError,
      "`y_score[:, 0]` must hold real numbers, but has dtype <U1"),
+    (lambda: auprec_variance(Y, [Decimal(1)] * 4), TypeError,
+     "`y_score` must hold real numbers, but has dtype object; pass numpy.asarray(y_score, dtype=float)"),
 ])  # fmt: skip
 def test_refused(call, error, message):
     expect_error(exact(message), call, error=error)
