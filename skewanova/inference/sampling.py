@@ -349,7 +349,7 @@ def check_sample(
     return Sample(positive[included], codes, weight[included]), columns[included]
 
 
-def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
+def _check_columns(y_score: Any) -> NDArray[Any]:
     """Return the scores as numbers (n_cases, n_models), or raise if they are not real and finite."""
     table = to_numbers(y_score, "y_score")
     if table.ndim not in {1, 2} or 0 in table.shape:
