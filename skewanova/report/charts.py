@@ -102,24 +102,25 @@ class IntervalRow(NamedTuple):
     high: float
 
 
-#: Pixels of a row of intervals, and of the chart's height besides.
-ROW_HEIGHT, AXIS_HEIGHT = 26, 34
+#: Layout of a chart of intervals, and pixels of each of its rows; a phone shows it at about two thirds.
+INTERVALS, ROW_HEIGHT = Layout("means", 640, 0, 14, 0, 34, 14, 24), 28
 
 
 def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, label: str) -> SimpleNamespace:
     """Return a chart with a row for each model of a ranking: its mean and the interval."""
     numbers = ranking[["mean", "conf_low", "conf_high"]].to_numpy(dtype=np.float64)
-    names = [shorten_name(str(model), WIDE.max_name) for model in ranking["model"]]
+    layout = INTERVALS
+    names = [shorten_name(str(model), layout.max_name) for model in ranking["model"]]
     low, high = choose_limits(numbers)
-    left, right = round(BOLD_WIDTH * WIDE.font * max(map(len, names))) + 14, WIDE.width - 20
+    left = round(BOLD_WIDTH * layout.font * max(map(len, names))) + layout.left
     height = ROW_HEIGHT * len(names)
-    scale = Scale(left, right, 0, height, (low, high), (0, 1), is_log=False)
+    scale = Scale(left, layout.width - 20, 0, height, (low, high), (0, 1), is_log=False)
     ticks = [(float(scale.x(value)), f"{value:.3g}") for value in choose_steps(low, high)]
     rows = [
         IntervalRow(name, colors[str(model)], ROW_HEIGHT * (i + 0.5), *scale.x(numbers[i]).tolist())
         for i, (model, name) in enumerate(zip(ranking["model"], names, strict=True))
     ]
-    size = WIDE.width, height + AXIS_HEIGHT
+    size = layout.width, height + layout.bottom
     return SimpleNamespace(label=label, size=size, scale=scale, ticks=ticks, rows=rows)
 
 
