@@ -395,18 +395,18 @@ def scores_from_skore(
     report : ComparisonReport, CrossValidationReport or EstimatorReport
         Report of skore on classifiers of two classes; those compared must share labels and splits.
     groups, pos_label, response_method, class_prior
-        As for :func:`scores_from_estimators`, with a group for each case of the report's `y` (or `y_test`).
-        The positive class is that of the report, if it states one.
+        As for :func:`~skewanova.scores_from_estimators`, with a group for each case of the report's `y` (or
+        `y_test`). The positive class is that of the report, if it states one.
 
     Returns
     -------
     ScoreTable
-        As for :func:`scores_from_estimators`; cases are numbered by their row in `y` (or `y_test`).
+        As for :func:`~skewanova.scores_from_estimators`; cases are numbered by their row in `y` or `y_test`.
 
     Raises
     ------
     ValueError, TypeError, RuntimeError
-        As :func:`scores_from_cv_results`, or if it is no such report.
+        As :func:`~skewanova.scores_from_cv_results`, or if it is no such report.
 
     Examples
     --------
