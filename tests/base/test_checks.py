@@ -127,7 +127,8 @@ TYPES = {
     checks.check_weights: [(["1"], f"`sample_weight`{NUMBER}['1']")],
     checks.check_scores: [
         (["0.1", "0.2"], REAL + "<U3"), ([b"0.1"], REAL + "|S3"), ([1j, 2], REAL + "complex128"),
-        ([1, None], REAL + "object"), ([Decimal(1)], REAL + "object; pass numpy.asarray(y_score, dtype=float)"),
+        ([1, None], REAL + "object"),
+        ([Decimal(1)], REAL + "object; pass numpy.asarray(y_score, dtype=float)"),
         (np.array(["2020"], "datetime64[Y]"), REAL + "datetime64[Y]")],
 }  # fmt: skip
 
