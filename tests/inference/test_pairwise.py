@@ -1,5 +1,5 @@
 import math
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -166,6 +166,25 @@ def test_max_t_of_few_folds_and_dunnett_at_its_ends():
     margin = found["conf_high"] - found["estimate"]
     critical = float(margin.iloc[0] / found["std_error"].iloc[0])
     assert critical == pytest.approx(stats.t.isf(0.0005, 1), rel=1e-3)
+
+
+def test_the_difference_of_wilcoxon_is_the_pseudo_median_whose_sign_is_that_of_the_ranks():
+    rng = np.random.default_rng(3)
+    for n_folds in (2, 3, 8, 25):
+        values = rng.standard_t(1, (n_folds, 3))  # with outliers
+        values[0, 1] = values[0, 0]  # a difference of 0 does not count
+        rows = compared(frame_of(values), "wilcoxon", order=["M0", "M1", "M2"])
+        for row, (a, b) in zip(rows.itertuples(), combinations(range(3), 2), strict=True):
+            difference = [x for x in values[:, a] - values[:, b] if x != 0]
+            means = [(x + y) / 2 for i, x in enumerate(difference) for y in difference[i:]]
+            assert row.estimate == pytest.approx(np.median(means), rel=1e-12)
+            ranks = stats.rankdata(np.abs(difference))
+            direction = np.sum(ranks * np.sign(difference))
+            assert direction == 0 or np.sign(row.estimate) == np.sign(direction)
+    many = np.column_stack([rng.normal(0.3, 1, 4000), np.zeros(4000)])  # of evenly spaced ones
+    row = compared(frame_of(many), "wilcoxon", order=["M0", "M1"]).iloc[0]
+    first, second = np.triu_indices(4000)
+    assert row["estimate"] == pytest.approx(np.median(many[first, 0] + many[second, 0]) / 2, abs=1e-3)
 
 
 def test_wilcoxon_of_ties_by_rounding_and_of_one_equal_fold():
