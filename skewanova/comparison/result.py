@@ -25,7 +25,7 @@ from skewanova.report.source import ReportSource, TestedResult, get_control
 from skewanova.report.tables import NOT_RELIABLE, TABLES, build_performance_table
 
 if TYPE_CHECKING:
-    from skewanova.report.paper import Paper
+    from skewanova.report.publication import Paper
 
 #: Sentences of one list in a summary; `conclusions` and the frames have all.
 MAX_CONCLUSIONS = 20
@@ -254,7 +254,7 @@ class Comparison(PublishedResult, ReportSource):
 
         ``result.for_paper().save("paper")`` writes them as LaTeX that compiles.
         """
-        from skewanova.report.paper import build_paper, write_caption
+        from skewanova.report.publication import build_paper, write_caption
 
         return build_paper(self, "regions", write_caption(self))
 

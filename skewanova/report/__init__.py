@@ -3,9 +3,9 @@
 - charts: Line charts of the page as SVG.
 - document: The HTML page and the output folder.
 - figures: Every figure of a comparison by name, and its files.
-- paper: Results, methods, table, figure and references for a paper.
+- pairs_verdict: The sentences of a verdict from tests of pairs alone: data sets, classes, any measure.
 - parts: Tables, page and folder of several data sets or classes.
-- publication: Methods and references for a paper, and tables in LaTeX.
+- publication: Results, methods, table, figure and references for a paper.
 - screen: The first screen of the page: charts along the prior, and the table that follows the slider.
 - sentences: Sentences about frames, and the results paragraph for a paper.
 - source: The frames and settings of a comparison, from which a report is made.

@@ -22,7 +22,6 @@ from skewanova.base.folders import (
     Output,
     Provenance,
     check_formats,
-    make_provenance,
     replace_folder,
 )
 from skewanova.base.text import (
@@ -50,7 +49,14 @@ from skewanova.report.screen import (
     color_models,
     list_drawn_models,
 )
-from skewanova.report.source import ReportSource, TestedResult, get_control, load_templates, select_primary
+from skewanova.report.source import (
+    ReportSource,
+    TestedResult,
+    build_provenance,
+    get_control,
+    load_templates,
+    select_primary,
+)
 
 #: Id of the section with the numbers of each frame that a verdict cites.
 TABLE_ANCHORS = {
@@ -423,9 +429,3 @@ def write_readme(output: Output, files: Mapping[str, str]) -> None:
     """Write README.txt, with a line on each file: its name and its description."""
     width = max(map(len, files)) + 2
     output.write("README.txt", "".join(f"{name:{width}}{text}\n" for name, text in files.items()))
-
-
-def build_provenance(source: TestedResult) -> Provenance:
-    """Return the provenance of a comparison: versions, time, settings, seed, input and its SHA-256."""
-    seed, path = source.settings.get("seed"), source.source
-    return make_provenance("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)

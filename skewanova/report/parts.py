@@ -1,29 +1,18 @@
-"""Verdict, tables, page and folder of a comparison in several parts: data sets or classes."""
+"""Tables, page and folder of a comparison in several parts: data sets or classes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pandas as pd
 
 from skewanova.base.folders import check_formats, make_provenance, replace_folder
-from skewanova.base.frames import iter_rows
 from skewanova.base.text import Table, format_section, shorten_names, wrap_lines
-from skewanova.decision.verdict import PairwiseOrder, Verdict, build_evidence_frame, rank_certainty
 from skewanova.report.source import ReportSource, Result, load_templates
-from skewanova.report.verdict_text import (
-    LineWriter,
-    choose_by_pairs,
-    count_others,
-    write_data_set_weakness,
-    write_evidence,
-)
 
 #: Id of the table with the numbers of each frame that a verdict cites.
 PAGE_ANCHORS = {"pairs": "tables", "ranking": "table-across", "iauprec": "table-datasets"}
@@ -151,59 +140,3 @@ class PartsResult(Result):
             **items,
         }
         return load_templates().get_template(f"{self.PARTS}.html.j2").render(context)
-
-
-def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None = None) -> Verdict:
-    """Return the verdict across data sets, from the primary test of pairs and the frames of the result."""
-    names, n_datasets = shorten_names(map(str, result.ranking["model"])), len(result.comparisons)
-    order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
-    state = "control" if control is not None else order.state
-    evidence = order.rank_evidence(state)
-    certainty = write_evidence(evidence, writer.begin("how_sure"))
-    rivals = order.pairs_among(order.candidates)
-    if state == "tie" and rivals:
-        certainty += f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
-    writer.begin("where_it_changes")
-    return Verdict(
-        state,
-        order.candidates if control is None else order.models_above(control) or (control,),
-        choose=choose_by_pairs(order, writer, "data sets", control),
-        how_sure=f"{certainty}. For further data sets like these.",
-        where_it_changes=_write_changes_across(result, n_datasets, writer),
-        weakest_point=write_data_set_weakness(n_datasets, writer.begin("weakest_point")),
-        evidence=build_evidence_frame(evidence),
-        numbers=tuple(writer.numbers),
-    )
-
-
-def write_class_choice(
-    models: Sequence[str], pairs: Iterable[Any], verdict: Verdict, *, control: str | None = None
-) -> str:
-    """Return a sentence on the choice for one class, from its pairs after the joint adjustment."""
-    if verdict.state == "untrusted":
-        return verdict.choose
-    if verdict.state == "unsupported":
-        return "These data support little of its deployment prior, or none of it: see its report."
-    order = PairwiseOrder(tuple(models), list(pairs))
-    return choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)
-
-
-def _write_changes_across(result: Any, n_datasets: int, writer: LineWriter) -> str:
-    """Return a sentence on the prior where the highest mean changes, or on how many data sets it is first."""
-    first = result.by_prior[result.by_prior["rank"] == 1].sort_values("prior")
-    models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
-    steps = [i for i, pair in enumerate(pairwise(models), 1) if len(set(pair)) > 1]
-    if steps:
-        step = steps[0]
-        prior = writer.add_prior(float(np.sqrt(priors[step - 1] * priors[step])), "prior", "by_prior")
-        names = f"{writer.names[models[step - 1]]} to {writer.names[models[step]]}"
-        return (
-            f"The highest mean over data sets changes from {names} near prior {prior}{count_others(steps)}."
-        )
-    low, high = (writer.add_prior(prior, "prior", "by_prior") for prior in (priors[0], priors[-1]))
-    span = f"Nowhere from prior {low} to {high}" if low != high else f"Only prior {low} was evaluated"
-    n_best = result.ranking.set_index("model")["n_best"].get(models[0], 0)
-    best = writer.add_count(n_best, "n_best", "ranking")
-    total = writer.add_count(n_datasets, "dataset", "iauprec")
-    leader = writer.names[models[0]]
-    return f"{span}: {leader} has the highest mean; it ranks first on {best} of {total} data sets."

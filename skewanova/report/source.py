@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import Floats, suggest_name
+from skewanova.base.folders import Provenance, make_provenance
 from skewanova.base.frames import FrameResult
 from skewanova.base.text import escape_text
 from skewanova.decision.leads import by_prior_frame
@@ -271,6 +272,12 @@ class ReportSource(TestedResult):
         parts = {"prior": "to_frame", "bins": "bins_frame"}
         estimated = hasattr(weighting, "bins_frame")
         return {name: getattr(weighting, part)() for name, part in parts.items() if estimated}
+
+
+def build_provenance(source: TestedResult) -> Provenance:
+    """Return the provenance of a comparison: versions, time, settings, seed, input and its SHA-256."""
+    seed, path = source.settings.get("seed"), source.source
+    return make_provenance("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)
 
 
 def subsample(values: Sequence[float] | Floats, max_size: int) -> Floats:

@@ -12,13 +12,11 @@ import pandas as pd
 from scipy.special import logit
 
 from skewanova.base.frames import iter_rows
-from skewanova.base.rounding import TIE
 from skewanova.base.text import (
     count_decimals,
     format_number,
     format_p,
     format_prior_interval,
-    shorten_names,
 )
 from skewanova.decision.verdict import (
     FEW_NEGATIVES,
@@ -31,7 +29,6 @@ from skewanova.decision.verdict import (
     abs_estimate,
     build_evidence_frame,
     contender_ranges,
-    explain_missing_test,
     order_by_estimate,
     rank_certainty,
 )
@@ -67,13 +64,6 @@ MEASURED_RATES = {
     ("repeated_kfold", 10, 0.5): 0.0465,
     ("kfold", 10, 0.1): 0.0475,
 }
-
-
-#: The same for values of other measures, the worst of 2 learners and 4 measures (docs/studies/values.md).
-VALUES_RATES = {
-    ("repeated_holdout", 20, 0.2): 0.13, ("repeated_holdout", 20, 0.5): 0.07,
-    ("repeated_kfold", 20, 0.2): 0.1, ("kfold", 10, 0.1): 0.05,
-}  # fmt: skip
 
 
 #: A smaller unsupported fraction of the deployment prior is not mentioned.
@@ -247,10 +237,10 @@ def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
 
 def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
     """Return "A and B are practically equal (within 0.01): use the cheaper one", and the models behind."""
-    return _write_equal(facts.order.candidates, writer, facts.rope, _write_others_behind(facts, writer))
+    return write_equal(facts.order.candidates, writer, facts.rope, _write_others_behind(facts, writer))
 
 
-def _write_equal(models: Sequence[str], writer: LineWriter, rope: float, behind: str) -> str:
+def write_equal(models: Sequence[str], writer: LineWriter, rope: float, behind: str) -> str:
     """Return "A and B are practically equal (within 0.01): use the cheaper one" followed by `behind`."""
     names, margin = writer.join_names(models), writer.add_count(rope, "rope", "equivalence")
     word = "cheaper one" if len(models) == 2 else "cheapest"
@@ -412,11 +402,11 @@ def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
     row = next(iter_rows(facts.frames["decisions"]))
     if facts.state == "equal" or facts.is_partial or np.isnan(row.p_best):
         return ""
-    p_best = _format_p_best(row.p_best, "decisions", writer)
+    p_best = format_p_best(row.p_best, "decisions", writer)
     return f"model-based P({writer.names[str(row.model)]} is best) {p_best}"
 
 
-def _format_p_best(p_best: float, table: str, writer: LineWriter) -> str:
+def format_p_best(p_best: float, table: str, writer: LineWriter) -> str:
     """Return P(best) of a model with two digits, or ">0.99"."""
     form = partial(format_number, digits=2) if p_best <= 0.995 else lambda _: ">0.99"
     return writer.add_number(p_best, "p_best", table, form)
@@ -607,93 +597,3 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter, rates: Any) -
         "Folds share training data, so p is approximate: simulated type I error "
         f"{writer.add_number(rate, 'rate', 'design')} with unstable learners, nominal {level}{remedy}."
     )
-
-
-def choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
-    """Return "Use A or B; C is worse.", or a sentence on the control, or that models are not separated."""
-    if control is not None:
-        return write_choice_with_control(order, writer, control)
-    if order.state == "undecided":
-        return writer.write_undecided(data)
-    use = f"Use {writer.join_names(order.candidates, 'or')}"
-    return f"{use}." if order.state == "choose" else f"{use}; {writer.write_worse(order.others)}."
-
-
-def write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
-    """Return the sentence that few data sets are too few, or that they are taken as a sample."""
-    if n_datasets > MIN_FOLDS:
-        return "The data sets are taken as a sample of those to come."
-    count = writer.add_count(n_datasets, "dataset", "iauprec")
-    return f"Only {count} data sets: use {MIN_FOLDS + 1} or more."
-
-
-def write_values_verdict(result: Any) -> Verdict:
-    """Return the verdict of a comparison of values, from its primary pairs, equivalence tests and ranking."""
-    frames, control = result.tables, result.settings["control"]
-    rows = list(iter_rows(frames["pairs"][frames["pairs"]["role"] == "primary"]))
-    names = shorten_names(map(str, frames["ranking"]["model"]))
-    order, writer = PairwiseOrder(tuple(names), rows), LineWriter(names)
-    flat = all(np.isnan(row.p_adjusted) or row.std_error == 0 for row in rows)
-    untested = flat and any(abs_estimate(row) > TIE for row in rows)
-    state = "untrusted" if untested else order.state if control is None else "control"
-    equal = frames["equivalence"]
-    equal = equal[equal[["model_a", "model_b"]].isin(order.candidates).all(axis=1)]
-    p_equal = np.nan
-    if state in {"tie", "undecided"} and len(equal) and equal["equivalent"].all():
-        state, p_equal = "equal", equal["p_adjusted"].max()
-    evidence = [] if untested else order.rank_evidence(state)
-    models = order.models_above(control) or (control,) if state == "control" else order.candidates
-    choose = choose_by_pairs(order, writer.begin("choose"), "values", control)
-    if untested:
-        choose = f"No choice: nothing can be tested, because {explain_missing_test(rows)}."
-    elif state == "equal":
-        behind = f"; {writer.write_worse(order.others)}" if order.others else ""
-        choose = _write_equal(models, writer, float(equal["rope"].iloc[0]), behind)
-    return Verdict(
-        state,
-        () if untested else models,
-        choose=choose,
-        how_sure=_write_values_certainty(result, evidence, writer.begin("how_sure"), p_equal=p_equal),
-        where_it_changes=_write_best_folds(result, writer.begin("where_it_changes")),
-        weakest_point=_write_values_weakness(result, writer.begin("weakest_point")),
-        warnings=result.design.warnings,
-        evidence=build_evidence_frame(evidence),
-        numbers=tuple(writer.numbers),
-    )
-
-
-def _write_values_certainty(
-    result: Any, evidence: Sequence[Any], writer: LineWriter, *, p_equal: float
-) -> str:
-    """Return the line How sure: the least certain lead, p of equivalence (nan: P(best)), population."""
-    if not evidence:
-        return "No test is reliable here."
-    first, text = next(iter_rows(result.tables["ranking"])), write_evidence(evidence, writer)
-    if not np.isnan(p_equal):
-        text += (
-            f"; p of equivalence {writer.add_number(p_equal, 'p_adjusted', 'equivalence', format_p)} (TOST)"
-        )
-    elif not np.isnan(first.p_best):
-        p_best = _format_p_best(first.p_best, "ranking", writer)
-        text += f"; model-based P({writer.names[str(first.model)]} is best) {p_best}"
-    return f"{text}. For {result.population}."
-
-
-def _write_best_folds(result: Any, writer: LineWriter) -> str:
-    """Return the sentence on the number of folds in which the first model has the best value."""
-    first, unit = next(iter_rows(result.tables["ranking"])), result.unit
-    n_folds = writer.add_count(result.design.n_folds, "n_folds", "design")
-    name = writer.names[str(first.model)]
-    if first.n_best == result.design.n_folds:
-        return f"Nowhere: {name} has the best value in all {n_folds} {unit}s."
-    n_best = writer.add_count(first.n_best, "n_best", "ranking")
-    return f"From {unit} to {unit}: {name}, ranked first, is best in {n_best} of {n_folds}."
-
-
-def _write_values_weakness(result: Any, writer: LineWriter) -> str:
-    """Return the line Weakest point, by the unit and the design of the values."""
-    if result.unit == "data set":
-        return write_data_set_weakness(result.design.n_folds, writer)
-    if result.unit == "run":
-        return "Other test cases are not covered: compare scores to include them."
-    return write_sampling_weakness(result.design, writer, VALUES_RATES)

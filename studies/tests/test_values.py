@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 import skewanova as sa
-from skewanova.report.verdict_text import VALUES_RATES
+from skewanova.report.pairs_verdict import VALUES_RATES
 from studies.values import (
     DESIGNS,
     MEASURES,

@@ -16,7 +16,7 @@ from statsmodels.stats.multitest import multipletests
 import skewanova as sa
 from skewanova.cli import commands
 from skewanova.decision.verdict import Verdict
-from skewanova.report.parts import write_class_choice
+from skewanova.report.pairs_verdict import write_class_choice
 
 OPTIONS = {"at_priors": (0.3,)}
 

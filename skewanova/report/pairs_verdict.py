@@ -1,0 +1,184 @@
+"""Verdicts from tests of pairs alone: across data sets, of one class, and of values of any measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.frames import iter_rows
+from skewanova.base.rounding import TIE
+from skewanova.base.text import format_p, shorten_names
+from skewanova.decision.verdict import (
+    PairwiseOrder,
+    Verdict,
+    abs_estimate,
+    build_evidence_frame,
+    explain_missing_test,
+    rank_certainty,
+)
+from skewanova.report.source import TestedResult, get_control, select_primary
+from skewanova.report.verdict_text import (
+    MIN_FOLDS,
+    LineWriter,
+    count_others,
+    format_p_best,
+    write_choice_with_control,
+    write_equal,
+    write_evidence,
+    write_sampling_weakness,
+)
+
+#: As MEASURED_RATES, the worst of two learners and four other measures (docs/studies/values.md).
+VALUES_RATES = {
+    ("repeated_holdout", 20, 0.2): 0.13, ("repeated_holdout", 20, 0.5): 0.07,
+    ("repeated_kfold", 20, 0.2): 0.1, ("kfold", 10, 0.1): 0.05,
+}  # fmt: skip
+
+
+def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None = None) -> Verdict:
+    """Return the verdict across data sets, from the primary test of pairs and the frames of the result."""
+    names, n_datasets = shorten_names(map(str, result.ranking["model"])), len(result.comparisons)
+    order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
+    state = "control" if control is not None else order.state
+    evidence = order.rank_evidence(state)
+    certainty = write_evidence(evidence, writer.begin("how_sure"))
+    rivals = order.pairs_among(order.candidates)
+    if state == "tie" and rivals:
+        certainty += f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
+    writer.begin("where_it_changes")
+    return Verdict(
+        state,
+        order.candidates if control is None else order.models_above(control) or (control,),
+        choose=_choose_by_pairs(order, writer, "data sets", control),
+        how_sure=f"{certainty}. For further data sets like these.",
+        where_it_changes=_write_changes_across(result, n_datasets, writer),
+        weakest_point=_write_data_set_weakness(n_datasets, writer.begin("weakest_point")),
+        evidence=build_evidence_frame(evidence),
+        numbers=tuple(writer.numbers),
+    )
+
+
+def write_class_choice(
+    models: Sequence[str], pairs: Iterable[Any], verdict: Verdict, *, control: str | None = None
+) -> str:
+    """Return a sentence on the choice for one class, from its pairs after the joint adjustment."""
+    if verdict.state == "untrusted":
+        return verdict.choose
+    if verdict.state == "unsupported":
+        return "These data support little of its deployment prior, or none of it: see its report."
+    order = PairwiseOrder(tuple(models), list(pairs))
+    return _choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)
+
+
+def _write_changes_across(result: Any, n_datasets: int, writer: LineWriter) -> str:
+    """Return a sentence on the prior where the highest mean changes, or on how many data sets it is first."""
+    first = result.by_prior[result.by_prior["rank"] == 1].sort_values("prior")
+    models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
+    steps = [i for i, pair in enumerate(pairwise(models), 1) if len(set(pair)) > 1]
+    if steps:
+        step = steps[0]
+        prior = writer.add_prior(float(np.sqrt(priors[step - 1] * priors[step])), "prior", "by_prior")
+        names = f"{writer.names[models[step - 1]]} to {writer.names[models[step]]}"
+        return (
+            f"The highest mean over data sets changes from {names} near prior {prior}{count_others(steps)}."
+        )
+    low, high = (writer.add_prior(prior, "prior", "by_prior") for prior in (priors[0], priors[-1]))
+    span = f"Nowhere from prior {low} to {high}" if low != high else f"Only prior {low} was evaluated"
+    n_best = result.ranking.set_index("model")["n_best"].get(models[0], 0)
+    best = writer.add_count(n_best, "n_best", "ranking")
+    total = writer.add_count(n_datasets, "dataset", "iauprec")
+    leader = writer.names[models[0]]
+    return f"{span}: {leader} has the highest mean; it ranks first on {best} of {total} data sets."
+
+
+def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
+    """Return "Use A or B; C is worse.", or a sentence on the control, or that models are not separated."""
+    if control is not None:
+        return write_choice_with_control(order, writer, control)
+    if order.state == "undecided":
+        return writer.write_undecided(data)
+    use = f"Use {writer.join_names(order.candidates, 'or')}"
+    return f"{use}." if order.state == "choose" else f"{use}; {writer.write_worse(order.others)}."
+
+
+def _write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
+    """Return the sentence that few data sets are too few, or that they are taken as a sample."""
+    if n_datasets > MIN_FOLDS:
+        return "The data sets are taken as a sample of those to come."
+    count = writer.add_count(n_datasets, "dataset", "iauprec")
+    return f"Only {count} data sets: use {MIN_FOLDS + 1} or more."
+
+
+def write_values_verdict(result: TestedResult) -> Verdict:
+    """Return the verdict of a comparison of values, from its primary pairs, equivalence tests and ranking."""
+    rows, control = list(iter_rows(select_primary(result.pairs))), get_control(result)
+    names = shorten_names(map(str, result.ranking["model"]))
+    order, writer = PairwiseOrder(tuple(names), rows), LineWriter(names)
+    flat = all(np.isnan(row.p_adjusted) or row.std_error == 0 for row in rows)
+    untested = flat and any(abs_estimate(row) > TIE for row in rows)
+    state = "untrusted" if untested else order.state if control is None else "control"
+    equal = result.tables["equivalence"]
+    equal = equal[equal[["model_a", "model_b"]].isin(order.candidates).all(axis=1)]
+    p_equal = np.nan
+    if state in {"tie", "undecided"} and len(equal) and equal["equivalent"].all():
+        state, p_equal = "equal", equal["p_adjusted"].max()
+    evidence = [] if untested else order.rank_evidence(state)
+    models = order.candidates if control is None else order.models_above(control) or (control,)
+    choose = _choose_by_pairs(order, writer.begin("choose"), "values", control)
+    if untested:
+        choose = f"No choice: nothing can be tested, because {explain_missing_test(rows)}."
+    elif state == "equal":
+        behind = f"; {writer.write_worse(order.others)}" if order.others else ""
+        choose = write_equal(models, writer, float(equal["rope"].iloc[0]), behind)
+    return Verdict(
+        state,
+        () if untested else models,
+        choose=choose,
+        how_sure=_write_values_certainty(result, evidence, writer.begin("how_sure"), p_equal=p_equal),
+        where_it_changes=_write_best_folds(result, writer.begin("where_it_changes")),
+        weakest_point=_write_values_weakness(result, writer.begin("weakest_point")),
+        warnings=result.design.warnings,
+        evidence=build_evidence_frame(evidence),
+        numbers=tuple(writer.numbers),
+    )
+
+
+def _write_values_certainty(
+    result: TestedResult, evidence: Sequence[Any], writer: LineWriter, *, p_equal: float
+) -> str:
+    """Return the line How sure: the least certain lead, p of equivalence (nan: P(best)), population."""
+    if not evidence:
+        return "No test is reliable here."
+    first, text = next(iter_rows(result.ranking)), write_evidence(evidence, writer)
+    if not np.isnan(p_equal):
+        text += (
+            f"; p of equivalence {writer.add_number(p_equal, 'p_adjusted', 'equivalence', format_p)} (TOST)"
+        )
+    elif not np.isnan(first.p_best):
+        p_best = format_p_best(first.p_best, "ranking", writer)
+        text += f"; model-based P({writer.names[str(first.model)]} is best) {p_best}"
+    return f"{text}. For {result.population}."
+
+
+def _write_best_folds(result: TestedResult, writer: LineWriter) -> str:
+    """Return the sentence on the number of folds in which the first model has the best value."""
+    first, unit = next(iter_rows(result.ranking)), result.unit
+    n_folds = writer.add_count(result.design.n_folds, "n_folds", "design")
+    name = writer.names[str(first.model)]
+    if first.n_best == result.design.n_folds:
+        return f"Nowhere: {name} has the best value in all {n_folds} {unit}s."
+    n_best = writer.add_count(first.n_best, "n_best", "ranking")
+    return f"From {unit} to {unit}: {name}, ranked first, is best in {n_best} of {n_folds}."
+
+
+def _write_values_weakness(result: TestedResult, writer: LineWriter) -> str:
+    """Return the line Weakest point, by the unit and the design of the values."""
+    if result.unit == "data set":
+        return _write_data_set_weakness(result.design.n_folds, writer)
+    if result.unit == "run":
+        return "Other test cases are not covered: compare scores to include them."
+    return write_sampling_weakness(result.design, writer, VALUES_RATES)
