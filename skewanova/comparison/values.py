@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,10 +25,10 @@ from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.omnibus import build_fold_table
 from skewanova.inference.ranks import rank_intervals
 from skewanova.report import sentences
+from skewanova.report.pairs_verdict import write_values_verdict
 from skewanova.report.publication import Prose, write_values_methods
 from skewanova.report.source import select_primary
 from skewanova.report.tables import VALUES_TABLES
-from skewanova.report.verdict_text import write_values_verdict
 from skewanova.scores.design import FoldDesign, as_design, design_without_cases, fold_mean_interval
 from skewanova.scores.kinds import VALUES_DESIGNS
 from skewanova.scores.values import ValueTable, read_values
@@ -128,7 +128,7 @@ class ValuesComparison(PublishedResult):
 
     def for_paper(self) -> Any:
         """Return `results`, `methods`, one `table`, one figure with `caption` and the `references`."""
-        from skewanova.report.paper import build_paper
+        from skewanova.report.publication import build_paper
 
         text = f"Differences in {self.measure} between pairs of models, with confidence intervals."
         return build_paper(self, "pairs", text)
@@ -238,38 +238,21 @@ def compare_values(
     table = read_values(values, measure=measure)
     options.check_control(table.models)
     stated, unit = resolve_design(design, table)
-    sign = 1.0 if greater_is_better else -1.0
-    frame = table.values.rename(columns={"value": "iauprec"})
-    frame["iauprec"] *= sign
-    gains, names = build_fold_table(frame)
-    models = [names[i] for i in _order_models(gains, unit)]
-    frame = pd.concat([frame[frame["model"] == model] for model in models], ignore_index=True)
-    gains, _ = build_fold_table(frame)
-    primary, notes = choose_primary_tests(unit, options, gains.shape)
-    tests = FoldTests(frame, models, stated, options, primary)
+    gains = _order_gains(table, 1.0 if greater_is_better else -1.0, unit)
+    primary, notes = choose_primary_tests(unit, options, (stated.n_folds, len(table.models)))
+    tests = FoldTests(gains, list(gains["model"].unique()), stated, options, primary)
     report_stage("tests of all models")
     omnibus = tests.test_models()
     report_stage("pairs of models")
-    pairs = tests.test_pairs()
-    level = alpha / count_compared_pairs(len(models), control)
-    described = tests.describe_pairs(rope)
-    frames = {
-        "values": table.values.rename(columns={"fold": unit.replace(" ", "")}),
-        "tests": pd.concat([test.to_frame() for test in omnibus], ignore_index=True),
-        "pairs": pairs,
-        "ranking": _rank(gains, models, pairs, design=stated, unit=unit, options=options, sign=sign),
-        "equivalence": pd.DataFrame(columns=EQUIVALENCE_COLUMNS),
-        **described,
-        "assumptions": assumptions(frame, alpha=alpha),
-        "plans": plan_folds(frame, stated, PowerTarget(None, 0.8, level, ASSURANCE), control=control),
-    }
+    frames = _build_frames(tests, table, unit, rope=rope, greater_is_better=greater_is_better)
+    frames["tests"] = pd.concat([test.to_frame() for test in omnibus], ignore_index=True)
     for name in ("tests", "pairs"):
         frames[name] = frames[name].assign(response=table.measure)
-    warnings = warn_each([*notes, *stated.warnings, *tests.list_warnings()])
+    notes += warn_each([*stated.warnings, *tests.list_warnings()])
     return ValuesComparison(
         {name: frames[name] for name in VALUES_FRAMES},
         design=stated,
-        warnings=tuple(dict.fromkeys([*warnings, *(note for test in omnibus for note in test.warnings)])),
+        warnings=tuple(dict.fromkeys([*notes, *(note for test in omnibus for note in test.warnings)])),
         settings={
             "measure": table.measure,
             "greater_is_better": greater_is_better,
@@ -277,17 +260,41 @@ def compare_values(
             "design": stated.kind if unit == "fold" else unit,
             "design_description": _describe_design(stated, unit),
             "test_fraction": stated.test_fraction,
-            "alpha": alpha,
-            "pairwise": pairwise,
-            "p_adjust": p_adjust,
-            "control": control,
+            **{name: value for name, value in asdict(options).items() if name != "rng"},
             "rope": rope,
             "seed": rng if isinstance(rng, int) else None,
-            "n_models": len(models),
+            "n_models": len(table.models),
             "n_folds": stated.n_folds,
         },
         table=table,
     )
+
+
+def _order_gains(table: ValueTable, sign: float, unit: str) -> pd.DataFrame:
+    """Return the values times `sign` as model, fold, iauprec, the models in ranking order."""
+    frame = table.values.rename(columns={"value": "iauprec"})
+    frame["iauprec"] *= sign
+    gains, names = build_fold_table(frame)
+    ordered = [frame[frame["model"] == names[i]] for i in _order_models(gains, unit)]
+    return pd.concat(ordered, ignore_index=True)
+
+
+def _build_frames(
+    tests: FoldTests, table: ValueTable, unit: str, *, rope: float | None, greater_is_better: bool
+) -> dict[str, pd.DataFrame]:
+    """Return the frames of VALUES_FRAMES by name, but for the tests of all models."""
+    options, pairs = tests.options, tests.test_pairs()
+    level = options.alpha / count_compared_pairs(len(tests.models), options.control)
+    target = PowerTarget(None, 0.8, level, ASSURANCE)
+    return {
+        "values": table.values.rename(columns={"fold": unit.replace(" ", "")}),
+        "pairs": pairs,
+        "ranking": _rank(tests, pairs, unit, sign=1.0 if greater_is_better else -1.0),
+        "equivalence": pd.DataFrame(columns=EQUIVALENCE_COLUMNS),
+        **tests.describe_pairs(rope),
+        "assumptions": assumptions(tests.frame, alpha=options.alpha),
+        "plans": plan_folds(tests.frame, tests.design, target, control=options.control),
+    }
 
 
 #: Columns of the frame `equivalence`, which has no rows without a `rope`.
@@ -354,17 +361,9 @@ def _order_models(gains: Floats, unit: str) -> list[int]:
     return order
 
 
-def _rank(
-    gains: Floats,
-    models: Sequence[str],
-    pairs: pd.DataFrame,
-    *,
-    design: FoldDesign,
-    unit: str,
-    options: Options,
-    sign: float,
-) -> pd.DataFrame:
-    """Return the ranking of the models, whose `gains` (n_folds, n_models) stand in its order."""
+def _rank(tests: FoldTests, pairs: pd.DataFrame, unit: str, *, sign: float) -> pd.DataFrame:
+    """Return the ranking of the models, whose gains are `sign` times their values."""
+    (gains, models), options, design = build_fold_table(tests.frame), tests.options, tests.design
     mean, std, n_folds = gains.mean(axis=0), gains.std(axis=0, ddof=1), len(gains)
     interval = fold_mean_interval(mean, std, n_folds, ratio=design.ratio, level=1 - options.alpha)
     limits = np.sort([sign * interval.low, sign * interval.high], axis=0)
@@ -391,5 +390,5 @@ def _rank(
     )
     if options.p_adjust == "bh":  # which does not hold all ranks at once
         return frame
-    ranks = rank_intervals(list(models), select_primary(pairs))
+    ranks = rank_intervals(models, select_primary(pairs))
     return frame.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])

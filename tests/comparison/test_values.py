@@ -89,14 +89,28 @@ def test_data_sets_by_friedman_and_wilcoxon_count_once():
     pd.testing.assert_frame_equal(each_fold.pairs, once.pairs, rtol=1e-12)
 
 
-def test_data_sets_are_ranked_by_mean_rank():
+def test_means_and_intervals_by_hand():
     values = wide(12)
+    for design, ratio in ((HOLDOUTS, 0.25), ("kfold", 1 / 11), ("independent", 0.0), ("datasets", 0.0)):
+        for row in sa.compare_values(values, design=design, alpha=0.1).ranking.itertuples():
+            column = values[row.model].to_numpy()
+            spread = np.sqrt(((column - column.mean()) ** 2).sum() / 11)
+            margin = stats.t.ppf(0.95, 11) * spread * np.sqrt(1 / 12 + ratio)  # Nadeau and Bengio (2003)
+            known = (column.mean(), spread, column.mean() - margin, column.mean() + margin)
+            assert (row.mean, row.std, row.conf_low, row.conf_high) == pytest.approx(known, rel=1e-12)
+
+
+def test_data_sets_are_ranked_by_mean_rank():
+    values = wide(24)
     values.loc[0, "tree"] = 9.0  # the highest mean, and best there alone
     ranking = sa.compare_values(values, design="datasets").ranking
     assert ranking["model"].tolist()[0] == "forest"
     ranks = values.rank(axis=1, ascending=False).mean()
     np.testing.assert_allclose(ranking["mean_rank"], ranks[ranking["model"]])
     assert ranking["p_best"].isna().all()
+    verdict = sa.compare_values(values, design="datasets").verdict  # the mean would put tree above forest
+    assert verdict.choose == "Use forest."
+    assert "lead: forest over tree by 0.0" in verdict.how_sure
     assert sa.compare_values(values, design="independent").ranking["model"].tolist()[0] == "tree"
 
 

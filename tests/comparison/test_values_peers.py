@@ -151,7 +151,7 @@ def test_5x2_tests_of_mlxtend_have_other_numerators():
 @each(("name", "factor"), [("datasets", 1.0), ("repeated_cv", np.sqrt(1 + 100 / 9))])
 def test_bootstraps_of_folds_are_too_short_by_the_overlap_of_training_sets(name, factor):
     bootstrap = peer(name, "stambo", "two_sample_test")
-    effects = turn(result(name).pairs.query("role == 'primary'"))
+    effects = turn(result(name).tables["effects"])
     np.testing.assert_allclose(bootstrap["estimate"], effects["sign"] * effects["estimate"], rtol=1e-7)
     values = pd.DataFrame(differences(name, effects.index))
     half_width = stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values))
