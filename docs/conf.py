@@ -49,6 +49,9 @@ intersphinx_mapping = {
 linkcheck_anchors_ignore_for_url = [r"https://github\.com/.*"]  # drawn by a script, unseen by the checker
 linkcheck_ignore = [r"https://doi\.org/.*"]  # publishers refuse programs
 
+#: Where the files are that are no pages of the site.
+REPOSITORY = "https://github.com/skewanova/skewanova"
+
 #: Constants have no docstring of their own: without one, that of `tuple` would be shown.
 CONSTANTS = {"skewanova.curves.ESTIMATORS": "Names of the estimators of the area."}
 
@@ -69,7 +72,14 @@ def drop_signature(
     return (signature, returned) if made_by_users else ("", "")
 
 
+def link_repository(_app: Sphinx, docname: str, source: list[str]) -> None:
+    """Point relative links that leave this folder to the repository."""
+    up = "../" * (docname.count("/") + 1)
+    source[0] = source[0].replace(f"]({up}", f"]({REPOSITORY}/blob/main/")
+
+
 def setup(app: Sphinx) -> None:
     """Connect the functions above."""
+    app.connect("source-read", link_repository)
     app.connect("autodoc-process-docstring", describe_constant, priority=400)
     app.connect("autodoc-process-signature", drop_signature)

@@ -1,6 +1,6 @@
 """How often the intervals and bands that `compare` shows hold the truth, design by design.
 
-    python examples/coverage_study.py --replicates 250 --out docs/studies/coverage.csv
+    python examples/coverage_study.py --replicates 250 --out studies/records/coverage.csv
 
 All models are equal in truth, so every difference is 0; what a mean is in truth is the mean over all models
 and tables of the design. Folds: discriminants on feature subsets of their own, retrained in every fold (or,

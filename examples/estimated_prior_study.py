@@ -1,6 +1,6 @@
 """What an estimated prior is used for: intervals over it, and the prior of a further batch.
 
-    python examples/estimated_prior_study.py --replicates 150 --out docs/studies/prior-uses.csv
+    python examples/estimated_prior_study.py --replicates 150 --out studies/records/prior-uses.csv
 
 Normal scores as in `python -m studies prior`: 100 labelled positives and 400 negatives, 2,000 unlabelled
 cases, an area under ROC of .85. "IAUPREC" is its interval over the estimated prior, which holds or does not

@@ -2,7 +2,7 @@
 
     python examples/measured_tests.py
 
-reads docs/studies and writes each table between its two marks in docs/tests.md.
+reads studies/records and writes each table between its two marks in docs/tests.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from skewanova.scores.design import FoldDesign
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-STUDIES = DOCS / "studies"
+STUDIES = DOCS.parent / "studies" / "records"
 
 
 #: Marks about each table.
@@ -122,7 +122,7 @@ def fold_rows() -> list[tuple[str, ...]]:
 
 def halved_rows() -> list[tuple[str, ...]]:
     """Hold-outs beside halvings."""
-    every = pd.read_csv(DOCS / "studies" / "split_half.csv")
+    every = pd.read_csv(STUDIES / "split_half.csv")
     halved = every[every["test"].str.startswith("split_half")]
     found = []
     for scenario, design in HALVED.items():
@@ -137,7 +137,7 @@ def halved_rows() -> list[tuple[str, ...]]:
 
 def case_rows() -> list[tuple[str, ...]]:
     """One test set: the largest rate over weightings and numbers of models."""
-    parts = [pd.read_csv(DOCS / "studies" / f"{name}.csv") for name in ("paired", "paired-clusters")]
+    parts = [pd.read_csv(STUDIES / f"{name}.csv") for name in ("paired", "paired-clusters")]
     every, powers = pd.concat(parts), pd.read_csv(STUDIES / "paired-power.csv")
     found = []
     for key, design in CASES.items():

@@ -99,7 +99,7 @@ def example(name: str) -> ModuleType:
 @functools.cache
 def recorded(study: str) -> pd.DataFrame:
     """Numbers of a recorded study."""
-    return pd.read_csv(ROOT / "docs" / "studies" / f"{study}.csv")
+    return pd.read_csv(ROOT / "studies" / "records" / f"{study}.csv")
 
 
 def one(frame: pd.DataFrame, column: str, **where: object) -> float:
@@ -623,7 +623,9 @@ def _() -> str:
     return f"AUC true {true_auc(*BRODERSEN):.3f}, empirical {ours:.3f}, both binormal {smooth:.3f}"
 
 
-@item(BRODERSEN_ET_AL, "figure 1b, inset", "reproduced: no AUC is biased by much", "docs/studies/binormal.md")
+@item(
+    BRODERSEN_ET_AL, "figure 1b, inset", "reproduced: no AUC is biased by much", "studies/records/binormal.md"
+)
 def _() -> str:
     frame = recorded("binormal")
     names = ("empirical", "binormal_ddof1", "binormal_ddof0")
@@ -649,7 +651,7 @@ def _() -> str:
     )
 
 
-@item(BRODERSEN_ET_AL, "figure 2", "reproduced", "examples/brodersen.py; docs/studies/binormal.md")
+@item(BRODERSEN_ET_AL, "figure 2", "reproduced", "examples/brodersen.py; studies/records/binormal.md")
 def _() -> str:
     frame = recorded("binormal")
     names = ("trapezoid", "binormal", "alpha_binormal_ddof0")
@@ -719,7 +721,10 @@ def _() -> str:
 
 
 @item(
-    BOYD, "AUCPR estimator results", "reproduced", "python -m studies estimators; docs/studies/estimators.md"
+    BOYD,
+    "AUCPR estimator results",
+    "reproduced",
+    "python -m studies estimators; studies/records/estimators.md",
 )
 def _() -> str:
     frame = recorded("estimators")
@@ -783,7 +788,7 @@ for _slide, _column in (
     ("backup: confidence interval widths", "width"),
     ("backup: confidence interval locations", "location"),
 ):
-    item(BOYD, _slide, "reproduced", "python -m studies intervals; docs/studies/intervals.md")(
+    item(BOYD, _slide, "reproduced", "python -m studies intervals; studies/records/intervals.md")(
         functools.partial(of_intervals, _column, ".3f")
     )
 
@@ -822,7 +827,7 @@ def _() -> str:
     BOYD,
     "conclusion: recommended intervals",
     "qualified: they miss at priors rarer than the sample's",
-    "docs/studies/intervals.md",
+    "studies/records/intervals.md",
 )
 def _() -> str:
     frame = recorded("intervals")
@@ -835,7 +840,7 @@ def _() -> str:
     BOYD,
     "backup: AUCPR estimator results by pi",
     "reproduced: bias and spread",
-    "python -m studies estimators --by prior; docs/studies/estimators_by_prior.md",
+    "python -m studies estimators --by prior; studies/records/estimators_by_prior.md",
 )
 def _() -> str:
     frame = recorded("estimators_by_prior")
@@ -986,8 +991,8 @@ HEAD = """# The five documents, item by item
 
 Written by `python examples/papers.py --write`, which runs every check: no number here is typed in. "The same
 by own sums" means that the package's number was computed again from the formula, in the script. Numbers of
-long simulations come from the [recorded studies](studies/estimators.md). What is wrong in the documents:
-[errata.md](errata.md).
+long simulations come from the [recorded studies](../studies/records/estimators.md).
+What is wrong in the documents: [errata.md](errata.md).
 """
 
 

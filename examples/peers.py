@@ -8,7 +8,7 @@ be missing::
 
 precrec and PRROC are not run: their cells are read in their manuals. The recorded table was made by::
 
-    python examples/peers.py --replicates 400 --out docs/studies/peers.csv
+    python examples/peers.py --replicates 400 --out studies/records/peers.csv
 
 Run it with ``python examples/peers.py [--replicates 20] [--tools NAME ...] [--out FILE] [--markdown]``.
 """

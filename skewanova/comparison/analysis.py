@@ -1,6 +1,6 @@
 """Choose and run the tests of a comparison over folds.
 
-Simulations showed which test keeps its level under which design (docs/studies). Folds that share training
+Simulations showed which test keeps its level under which design (studies/records). Folds that share training
 data use Nadeau and Bengio's correction. Independent folds use Greenhouse and Geisser's test. Their pairs are
 compared by step-down max-T under sign flips or, if folds are few, by paired t tests with Holm's adjustment.
 """

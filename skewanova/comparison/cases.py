@@ -41,7 +41,7 @@ from skewanova.scores.design import logit_interval
 CasesComparison = TestSetComparison | RunsComparison
 
 
-#: Positives times area below which the test may be liberal (docs/studies/paired.md).
+#: Positives times area below which the test may be liberal (studies/records/paired.md).
 MIN_POSITIVES_TIMES_AREA = 10
 
 

@@ -254,7 +254,7 @@ def monitor(
     -----
     At each look the last 1, 2, 4, ... 32 batches are pooled, so that a small change that lasts is found too.
     The critical value is that of the largest statistic over all windows and looks, from simulated series of
-    independent batches of equal size (``docs/studies/monitor.md`` has the error rates). Whether the prior
+    independent batches of equal size (``studies/records/monitor.md`` has the error rates). Whether the prior
     moved is tested by the difference of the mean score statistic of a window from all batches before it,
     where the error of the labelled sample cancels. Without a number of looks, look t has ``6 / (pi t)^2`` of
     the level. Labelled cases of the same windows are compared as by

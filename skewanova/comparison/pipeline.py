@@ -271,7 +271,7 @@ BUILT_IN_DESIGNS = ("repeated_holdout", "split_half")
 
 
 #: Fraction of the data that a hold-out tests. With a half the corrected test keeps its level for nine of ten
-#: learners (docs/studies/learners.md). With halvings, which estimate the variance, it is the usual fifth.
+#: learners (studies/records/learners.md). With halvings, which estimate the variance, it is the usual fifth.
 TEST_FRACTIONS = {"repeated_holdout": 0.5, "split_half": 0.2}
 
 
@@ -346,7 +346,7 @@ def compare_estimators(
     -----
     In simulations with unstable learners, at the level .05, the corrected test on 20 hold-outs of a fifth
     rejected true equality at rates up to .11. On 20 half splits the rates were .00 to .06, and .07 for
-    support vector machines (``docs/studies/learners.md``), but models are trained on half of the data.
+    support vector machines (``studies/records/learners.md``), but models are trained on half of the data.
     Halvings keep the hold-outs of a fifth and the level, and cost ``2 n_halvings inner_folds`` more fits of
     each model. The variance of a mean difference is then ``V + s^2 / J``. V is the mean square of half the
     difference between the halves, and s is the standard deviation over the J hold-outs. This assumes that

@@ -4,7 +4,7 @@ The true values of the leading models have a common
 normal prior, whose standard deviation has a half-Cauchy prior on the scale of the standard errors (Gelman
 2006); the values of the other models have a flat prior. The number of leading models is the one with the
 smallest probability for the first model. A flat prior for all models, or a bootstrap of folds, is
-overconfident for models that are nearly equal (docs/studies/decisions.md). A covariance from few folds is
+overconfident for models that are nearly equal (studies/records/decisions.md). A covariance from few folds is
 shrunk towards equal variances of all contrasts, which count for one degree of freedom each.
 """
 

@@ -171,7 +171,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
         Columns prior, effective_negatives, needed, supported, in ascending priors. ``effective_negatives`` is
         the number of distinct negatives over the skew; with clusters and weights, the effective number.
         ``supported`` is True from ``needed`` on: 30, and 50 with fewer than 30 distinct scores
-        (``docs/studies/support.md``).
+        (``studies/records/support.md``).
 
     Raises
     ------

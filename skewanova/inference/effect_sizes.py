@@ -269,7 +269,7 @@ def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = T
     """Return a random-effects meta-analysis by t on k - 1 df; only mean and df if a variance is 0."""
     # With Paule and Mandel's (1982) variance, Hartung and Knapp's (2001) error equals the ordinary one.
     # Both take weights for exact, so the larger of it and the robust one is used (Sidik and Jonkman 2006).
-    # Without `robust` .07 of tables are rejected at .05 (docs/studies/datasets.md).
+    # Without `robust` .07 of tables are rejected at .05 (studies/records/datasets.md).
     df = len(effects) - 1
     if not (variances > 0).all():
         return MetaAnalysis(float(effects.mean()), np.nan, df, *[np.nan] * 6)

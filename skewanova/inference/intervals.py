@@ -48,7 +48,7 @@ from skewanova.scores.reading import read_in_memory
 Limits = tuple[float, float]
 
 
-#: With fewer trials than this Wilson's interval covers an area too seldom (docs/studies/intervals.md).
+#: With fewer trials than this Wilson's interval covers an area too seldom (studies/records/intervals.md).
 MIN_WILSON_TRIALS = 20
 
 

@@ -47,7 +47,7 @@ DF_METHODS = ("banerjee", "hillis")
 
 
 #: Level, shared by all pairs, at which t has Banerjee's critical value. At larger levels t is more
-#: conservative, and at .005 it still has its nominal level (docs/studies/runs-few.csv).
+#: conservative, and at .005 it still has its nominal level (studies/records/runs-few.csv).
 MATCHED_LEVEL = 0.02
 
 
@@ -177,8 +177,8 @@ def compare_runs(
     on its two models alone. The inference is about further runs and further cases.
 
     With few runs of large variance, Hillis's degrees of freedom reject equal models far too often
-    (``docs/studies/runs-few.csv``). By default, t has the degrees of freedom for which its critical value, at
-    the level .02 shared by all pairs, is Banerjee's (1961): sqrt(R t1^2 + (1 - R) t2^2). R is the share of
+    (``studies/records/runs-few.csv``). By default, t has the degrees of freedom for which its critical value,
+    at the level .02 shared by all pairs, is Banerjee's (1961): sqrt(R t1^2 + (1 - R) t2^2). R is the share of
     MS(TR) in D; t1 and t2 are critical values with the degrees of freedom of MS(TR) and of the covariance.
     The level then holds for every R.
 

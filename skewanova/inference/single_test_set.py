@@ -231,7 +231,7 @@ def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, F
 def omnibus_f_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
     """Return Hotelling's F of equal areas, numerator df, error df and p; (nan, 0, nan, nan) if constant."""
     # over the contrasts that vary, with the harmonic mean of their df as that of the covariance (Hotelling
-    # 1931; docs/studies/paired.md)
+    # 1931; studies/records/paired.md)
     contrasts, covariance = helmert(len(angles.area)), angles.covariance
     values, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
     varies = values > RANK_TOLERANCE * np.trace(covariance)
@@ -288,7 +288,7 @@ SINGLE_UNIT_WARNING = (
 )
 
 
-#: Fewest effective clusters of a class; with fewer, tests exceed their level (docs/studies/paired.md).
+#: Fewest effective clusters of a class; with fewer, tests exceed their level (studies/records/paired.md).
 MIN_CLUSTERS = 10
 
 
@@ -376,7 +376,7 @@ def compare_test_set(
     The inference is about these fitted models, not about the methods that fitted them. The tests compare 2
     arcsin(sqrt(area)), or the areas if one is 0 or 1, by the jackknife over cases or clusters. A difference
     is tested by t with Satterthwaite's degrees of freedom, from the kurtosis of the jackknife values. The
-    size of the test was simulated in ``docs/studies/paired.md``.
+    size of the test was simulated in ``studies/records/paired.md``.
 
     Examples
     --------

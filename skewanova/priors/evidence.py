@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, Floats
 
-#: Fewest distinct positives, and effective negatives at a prior, that support a judgement; the second number
-#: where scores have fewer than `MIN_DISTINCT_SCORES` values or are not available (docs/studies/support.md).
+#: Fewest distinct positives, and effective negatives at a prior, that support a judgement; the second
+#: number where scores have fewer than `MIN_DISTINCT_SCORES` values or are not available
+#: (studies/records/support.md).
 MIN_CASES, MIN_CASES_WITH_TIES = 30, 50
 
 
-#: Fewest effective negatives for jackknife intervals of an area (docs/studies/support.md).
+#: Fewest effective negatives for jackknife intervals of an area (studies/records/support.md).
 MIN_FOR_JACKKNIFE = 50
 
 
@@ -28,12 +29,12 @@ MIN_FOR_JACKKNIFE = 50
 MIN_NEGATIVES_FOR_INTERVALS = 100
 
 
-#: Fewest positives for jackknife intervals of an area (docs/studies/support.md).
+#: Fewest positives for jackknife intervals of an area (studies/records/support.md).
 MIN_POSITIVES_FOR_INTERVALS = 30
 
 
 #: Fewest positives for any test; with fewer, tests of several models exceed their level
-#: (docs/studies/support.md).
+#: (studies/records/support.md).
 MIN_POSITIVES = 10
 
 
@@ -48,7 +49,7 @@ MIN_POSITIVES_FOR_LARGE_FOLDS = 30
 
 
 #: Fewest positives for tests over cases by the number of distinct scores: with fewer than 30, fewer than 7
-#: (docs/studies/levels.md).
+#: (studies/records/levels.md).
 MIN_POSITIVES_WITH_TIES = {30: 30, 7: 50}
 
 
@@ -57,7 +58,7 @@ MIN_DISTINCT_SCORES, VERY_FEW_SCORES = MIN_POSITIVES_WITH_TIES
 
 
 #: With very few distinct scores, tests over cases need this many effective negatives at priors below the last
-#: number, because the area depends on the negatives at one or two scores (docs/studies/paired.md).
+#: number, because the area depends on the negatives at one or two scores (studies/records/paired.md).
 ENOUGH_WITH_VERY_FEW, RARE_WITH_VERY_FEW = 1000, 0.5
 
 

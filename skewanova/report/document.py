@@ -313,7 +313,7 @@ def write_support(source: ReportSource) -> str:
     rarest = support.iloc[0]
     number, needed = rarest["effective_negatives"], rarest["needed"]
     units = "clusters with negatives (clusters" if source.design.n_clusters else "negatives (negatives"
-    count = f"{number:,.{0 if number >= 10 else 1}f}; {needed:g} are needed (docs/studies/support.md)"
+    count = f"{number:,.{0 if number >= 10 else 1}f}; {needed:g} are needed (studies/records/support.md)"
     text = f"At prior {rarest['prior']:.3g} the effective {units} / skew) are {count}"
     supported = support.loc[support["supported"], "prior"]
     if len(supported) in {0, len(support)}:

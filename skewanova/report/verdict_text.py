@@ -57,7 +57,7 @@ MEASURED_LEVEL = 0.05
 
 
 #: Familywise error rates of the primary pairs with unstable learners, by kind, number of folds and fraction
-#: that a fold tests (docs/studies/type_one_error.md; of half splits the worst of learners.md).
+#: that a fold tests (studies/records/type_one_error.md; of half splits the worst of learners.md).
 MEASURED_RATES = {
     ("repeated_holdout", 20, 0.2): 0.0895,
     ("repeated_holdout", 20, 0.5): 0.0675,

@@ -23,7 +23,7 @@ from studies import areas as studies_areas
 from studies import scenarios
 from studies.areas import binormal_study, estimators_study, intervals_study
 
-RECORDED = Path(__file__).resolve().parents[2] / "docs" / "studies"
+RECORDED = Path(__file__).resolve().parents[2] / "studies" / "records"
 FAR = 4  # standard errors, for dozens of comparisons
 
 # mean estimate over truth with 50 and 100 binormal cases, and with 100 of the other settings
@@ -335,7 +335,7 @@ def test_estimators_by_prior_agree_with_sums_over_samples():
 
 
 def test_recorded_study_by_prior_is_of_this_code():
-    recorded = pd.read_csv(Path(__file__).parents[2] / "docs" / "studies" / "estimators_by_prior.csv")
+    recorded = pd.read_csv(Path(__file__).parents[2] / "studies" / "records" / "estimators_by_prior.csv")
     assert list(recorded) == list(studies_areas.BY_PRIOR_COLUMNS)
     assert set(recorded["replicates"]) == {studies_areas.FULL_BY_PRIOR}
     assert sorted(set(recorded["prior"])) == list(studies_areas.ESTIMATOR_PRIORS)

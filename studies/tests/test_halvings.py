@@ -135,7 +135,7 @@ def test_the_command() -> None:
 
 
 def test_the_recorded_study_says_what_the_docs_say() -> None:
-    recorded = pd.read_csv(Path(__file__).resolve().parents[2] / "docs" / "studies" / "split_half.csv")
+    recorded = pd.read_csv(Path(__file__).resolve().parents[2] / "studies" / "records" / "split_half.csv")
     assert tuple(recorded.columns) == SPLIT_HALF_COLUMNS
     size = recorded[(recorded["effect"] == 0) & (recorded["level"] == 0.05)].set_index(["way", "scenario"])
     safe = size.loc[list(WAYS[1:])]

@@ -33,7 +33,7 @@ from studies.learners import (
     share_within,
 )
 
-STUDIES = Path(__file__).resolve().parents[2] / "docs" / "studies"
+STUDIES = Path(__file__).resolve().parents[2] / "studies" / "records"
 
 SAME = {
     "logistic": LogisticRegression(tol=1e-8),

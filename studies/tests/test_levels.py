@@ -9,7 +9,7 @@ import pytest
 from skewanova import iauprec_score
 from studies.levels import CUTS, DESIGNS, LEVELS, WEIGHTING, Rating, levels_study
 
-RECORDED = pd.read_csv(Path(__file__).parents[2] / "docs/studies/levels.csv")
+RECORDED = pd.read_csv(Path(__file__).parents[2] / "studies/records/levels.csv")
 
 
 @pytest.mark.parametrize("cut", CUTS)

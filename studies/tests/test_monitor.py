@@ -17,7 +17,7 @@ from studies.monitor import (
     monitor_study,
 )
 
-RECORDED = Path(__file__).parents[2] / "docs/studies/monitor.csv"
+RECORDED = Path(__file__).parents[2] / "studies/records/monitor.csv"
 
 
 def test_recorded_false_alarms_hold_the_level_but_for_weeks_judged_alone():

@@ -17,7 +17,7 @@ from skewanova.priors.evidence import MIN_CASES, MIN_CASES_WITH_TIES
 from studies import one_set
 from studies.one_set import Design, paired_study
 
-RECORDED = Path(__file__).resolve().parents[2] / "docs" / "studies" / "paired.csv"
+RECORDED = Path(__file__).resolve().parents[2] / "studies" / "records" / "paired.csv"
 
 
 @pytest.fixture(scope="module")

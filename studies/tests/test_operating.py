@@ -8,7 +8,7 @@ import pytest
 from skewanova.decision.operating import MEASURES
 from studies.operating import RULES, SIZES, datasets_study, operating_study
 
-STUDIES = Path(__file__).parents[2] / "docs" / "studies"
+STUDIES = Path(__file__).parents[2] / "studies" / "records"
 
 
 def test_operating_study_agrees_with_what_was_recorded():

@@ -12,7 +12,7 @@ from skewanova.curves.distributions import true_iauprec
 from skewanova.decision.power import FoldTest, noncentrality_for_power, t_power
 from studies.plans import DESIGNS, PLANS_COLUMNS, POWER, WEIGHTING, plans_study, primary_p_value
 
-RECORDED = pd.read_csv(Path(__file__).parents[2] / "docs/studies/plans.csv")
+RECORDED = pd.read_csv(Path(__file__).parents[2] / "studies/records/plans.csv")
 
 
 @pytest.mark.parametrize("name", DESIGNS)

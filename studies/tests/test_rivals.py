@@ -72,7 +72,7 @@ def test_what_is_counted() -> None:
 
 
 def test_the_recorded_study() -> None:
-    recorded = pd.read_csv(Path(__file__).resolve().parents[2] / "docs" / "studies" / "rivals.csv")
+    recorded = pd.read_csv(Path(__file__).resolve().parents[2] / "studies" / "records" / "rivals.csv")
     assert tuple(recorded.columns) == RIVAL_COLUMNS
     assert set(recorded["scenario"]) == set(PAIR_DRAWS)
     null = recorded[(recorded["effect"] == 0) & recorded["test"].str.contains("default")]

@@ -17,7 +17,7 @@ from skewanova.priors.evidence import MIN_CASES, effective_negatives
 from studies import support
 from studies.support import COVERAGES, RATES, Design, support_study
 
-RECORDED = Path(__file__).resolve().parents[2] / "docs" / "studies" / "support.csv"
+RECORDED = Path(__file__).resolve().parents[2] / "studies" / "records" / "support.csv"
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 

@@ -23,7 +23,7 @@ from studies.values import (
     values_study,
 )
 
-RECORDED = Path(__file__).resolve().parents[2] / "docs" / "studies" / "values.csv"
+RECORDED = Path(__file__).resolve().parents[2] / "studies" / "records" / "values.csv"
 
 #: Designs in which nearest neighbours, which change with their training set, exceed the level.
 UNSTABLE = ("20 hold-outs of 0.2", "20 hold-outs of 0.5", "repeated kfold 4 x 5")

@@ -410,7 +410,7 @@ def test_priors_not_judged_are_said_and_400_cases_are_judged():
         == f"Only {effective:.3g} effective negatives at prior 0.015; 30 are needed."
     )
     assert_numbers_have_tables(result)
-    # With continuous scores 30 of both are enough, as measured (docs/studies/support.md).
+    # With continuous scores 30 of both are enough, as measured (studies/records/support.md).
     frame = scores("test_set", [2.5, 0.8], n_positive=32, n_negative=368)
     verdict = compared(frame, "test_set", (0.05, 0.2)).verdict
     assert (verdict.state, verdict.choose) == ("choose", f"Use m0 (supported above prior {30 / 398:.3g}).")
@@ -455,7 +455,7 @@ def test_few_clusters_or_positives_are_counted_in_their_unit():
 
 def test_error_rates_are_those_of_the_design_at_hand():
     """The largest of the recorded scenarios with unstable learners; none of another design."""
-    studies = Path(__file__).parents[2] / "docs" / "studies"
+    studies = Path(__file__).parents[2] / "studies" / "records"
     frame, learners = (pd.read_csv(studies / name) for name in ("type_one_error.csv", "learners.csv"))
     learners = learners[(learners["level"] == 0.05) & (learners["question"] == "pairs")]
     worst = learners.groupby("learner")["rate"].mean().max()  # as many data sets in each setting of a learner

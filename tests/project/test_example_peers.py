@@ -19,7 +19,7 @@ from studies.scenarios import SCENARIOS
 pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
 
 ROOT = Path(__file__).resolve().parents[2]
-RECORDED = ROOT / "docs" / "studies" / "peers.csv"
+RECORDED = ROOT / "studies" / "records" / "peers.csv"
 OURS = ("skewanova", "scikit-learn")
 #: Module by which a tool is known to be installed.
 FOUND_BY = {"autorank": "autorank", "scikit-posthocs": "scikit_posthocs", "pingouin": "pingouin"}

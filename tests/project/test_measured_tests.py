@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from example_scripts import ROOT, load_example
 
-STUDIES = ROOT / "docs" / "studies"
+STUDIES = ROOT / "studies" / "records"
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,8 @@ def test_no_item_is_missing(papers, document):
 
 def test_claims_hold_on_the_page_and_numbers_of_the_errata_by_hand(papers, written):
     assert papers.page() == written
-    paths = set(re.findall(r"(?:docs|examples)/[\w/]+\.\w+", " ".join(each.where for each in papers.ITEMS)))
+    named = " ".join(each.where for each in papers.ITEMS)
+    paths = set(re.findall(r"(?:docs|examples|studies)/[\w/]+\.\w+", named))
     assert {path for path in paths if not (ROOT / path).is_file()} == set()
     assert len(paths) > 5
     with pytest.raises(SystemExit, match="not so: the areas agree"):
