@@ -1,12 +1,13 @@
-"""The tables of docs/tests.md: every design, its test and its intervals, and what the studies measured.
+"""The tables of docs/tests.md and docs/measured.md: designs, tests, intervals, and their measured errors.
 
     python examples/measured_tests.py
 
-reads studies/records and writes each table between its two marks in docs/tests.md.
+reads studies/records and writes each table between its two marks in these pages.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -19,10 +20,9 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 STUDIES = DOCS.parent / "studies" / "records"
 
 
-#: Marks about each table.
-MARKS = {
-    name: (f"<!-- measured {name} -->", f"<!-- end of measured {name} -->") for name in ("tests", "coverage")
-}
+#: Pages with tables, and the marks about each table.
+PAGES = {"tests": ("designs",), "measured": ("tests", "coverage")}
+MARKS = "<!-- measured {} -->", "<!-- end of measured {} -->"
 
 
 #: Coverage of 95 % intervals from which it counts as reached.
@@ -34,6 +34,11 @@ COVERAGE_HEADER = "| design | interval | coverage | reaches .935 | study |"
 
 #: What crossings_study calls the intervals that are shown.
 CROSSING_METHODS = {"fieller": "crossing, where one is found", "set": "all priors not decided"}
+
+
+DESIGNS_HEADER = (
+    "| `design=` | your study | test: all models / pairs | what it claims | measured error at .05 | study |"
+)
 
 
 HEADER = "| design | test: all models / pairs | size at .05 | at .005 | power at .05 | study | claim about |"
@@ -254,31 +259,93 @@ def other_rows() -> list[tuple[str, ...]]:
     ]
 
 
+def linked(study: str) -> str:
+    """Return a link to the record of a study."""
+    record = STUDIES / f"{study}.md"
+    return f"[{study}](../studies/records/{record.name if record.exists() else f'{study}.csv'})"
+
+
+#: Rows of the short table: argument, the study in words, its rows in the long table.
+DESIGNS = (
+    (
+        "test_set",
+        "one test set, each model trained once",
+        ("one test set, 100 positives", "one test set, 30 positives"),
+    ),
+    ("test_set", "the same, several cases of a patient (`cluster`)", ("one test set, ten cases a patient",)),
+    ("runs", "one test set, each learner trained several times", ("runs of",)),
+    ("independent", "folds that each have training data of their own", ("independent folds",)),
+    ("kfold", "one cross-validation", ("one 10-fold cross-validation",)),
+    ("repeated_kfold", "repeated cross-validation", ("5 x 2-fold",)),
+    ("repeated_holdout", "hold-outs of a half", ("20 half splits",)),
+    ("repeated_holdout", "hold-outs of a fifth, stable learners", ("20 hold-outs 80/20",)),
+    ("split_half", "hold-outs beside halvings, any learner", ("20 hold-outs beside 20 halvings",)),
+)
+
+
+def largest(rates: Sequence[str]) -> str:
+    """Return the largest rates, of all models and of pairs."""
+    return " / ".join(max(parts) for parts in zip(*(each.split(" / ") for each in rates), strict=True))
+
+
+def dataset_row() -> tuple[str, ...]:
+    """Several data sets: Friedman's test and signed ranks, the largest rate over settings."""
+    every = pd.read_csv(STUDIES / "datasets.csv")
+    at = every[every["level"] == 0.05].groupby("test")["rate"].max()
+    rate = " / ".join(share(float(at[test])) for test in ("friedman", "wilcoxon_holm"))
+    test = "Friedman / signed ranks, Holm"
+    return "`datasets`", "several data sets", test, "further data sets like these", rate, linked("datasets")
+
+
+def design_rows() -> list[tuple[str, ...]]:
+    """Every design with its test, claim and largest measured error, and the case in which no test holds."""
+    found, groups, bad, every = [], {}, "not trusted", test_rows()
+    name = ""
+    for row in every:  # "the same" belongs to the row above
+        name = name if row[0].startswith("the same") else row[0]
+        if bad not in row[1]:
+            groups.setdefault(name, []).append(row)
+    for argument, words, parts in DESIGNS:
+        rows = [row for name in groups for row in groups[name] if any(part in name for part in parts)]
+        _, test, *_, study, about = rows[0]
+        found.append((f"`{argument}`", words, test, about, largest([row[2] for row in rows]), linked(study)))
+    worst = next(row for row in every if bad in row[1])
+    test, words = (
+        f"{HOTELLING} / corrected t, Holm: **not reliable**",
+        "hold-outs of a fifth, unstable learners",
+    )
+    found.append(("`repeated_holdout`", words, test, worst[6], f"**{worst[2]}**", linked(worst[5])))
+    return [*found, dataset_row()]
+
+
 def lines_of(header: str, rows: list[tuple[str, ...]]) -> str:
     """Return a table in Markdown."""
     ruler = "|---" * (header.count("|") - 1) + "|"
     return "\n".join([header, ruler, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-def with_table(text: str) -> str:
+def with_tables(text: str, page: str) -> str:
     """Return the page with the tables of today between their marks."""
+    intervals = [*shown_rows(), *adjusted_rows(), *few_positives_rows(), *other_rows()]
     tables = {
-        "tests": lines_of(HEADER, test_rows()),
-        "coverage": lines_of(
-            COVERAGE_HEADER, [*shown_rows(), *adjusted_rows(), *few_positives_rows(), *other_rows()]
-        ),
+        "designs": (DESIGNS_HEADER, design_rows()),
+        "tests": (HEADER, [(*row[:5], linked(row[5]), row[6]) for row in test_rows()]),
+        "coverage": (COVERAGE_HEADER, [(*row[:4], linked(row[4])) for row in intervals]),
     }
-    for name, (start, end) in MARKS.items():
+    for name in PAGES[page]:
+        start, end = (mark.format(name) for mark in MARKS)
         before, rest = text.split(start)
         _, after = rest.split(end)
-        text = f"{before}{start}\n{tables[name]}\n{end}{after}"
+        text = f"{before}{start}\n{lines_of(*tables[name])}\n{end}{after}"
     return text
 
 
 def main() -> None:
-    """Write the tables into the page."""
-    page = DOCS / "tests.md"
-    page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+    """Write the tables into the pages."""
+    for name in PAGES:
+        page = DOCS / f"{name}.md"
+        text = with_tables(page.read_text(encoding="utf-8"), name)
+        page.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

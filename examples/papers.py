@@ -428,7 +428,7 @@ for _name, _test, _claim in (
     LANDGREBE,
     'section 6, "3-way ANOVA is more sensitive"',
     "corrected: its p counts one curve many times",
-    "docs/tests.md",
+    "docs/measured.md",
 )
 def _() -> str:
     frame = recorded("type_one_error")

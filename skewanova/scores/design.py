@@ -476,7 +476,8 @@ def logit_interval(
     the area.
     """
     # half a case of precision 1 and half a case of precision 0 join `size` cases (see
-    # studies/records/support.md): without them, area and error are both too small where the few cases of high precision are missing
+    # studies/records/support.md): without them, area and error are both too small where the few cases of high
+    # precision are missing
     theta, share = np.asarray(area, dtype=np.float64), 1 / (np.asarray(size) + 1)
     centre = (1 - share) * theta + share / 2
     variance = ((1 - share) * std_error) ** 2 + share**2 * (centre**2 + (1 - centre) ** 2) / 2

@@ -141,7 +141,7 @@ def test_the_recorded_study_says_what_the_docs_say() -> None:
     safe = size.loc[list(WAYS[1:])]
     assert (safe["rate"] <= 0.05 + 2 * np.maximum(safe["std_error"], 0.01)).all()
     assert (size.loc[(WAYS[0], "S2e"), "rate"] > 0.07).all()
-    page = (Path(__file__).resolve().parents[2] / "docs" / "tests.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "measured.md").read_text(encoding="utf-8")
     models = size[size["question"] == "models"]["rate"]
     for way in WAYS:
         assert f"{models[way, 'S2e']:.3f}".removeprefix("0") in page

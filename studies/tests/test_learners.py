@@ -130,7 +130,7 @@ def test_learners_hold_their_level_in_the_recorded_study() -> None:
 
 def test_the_recorded_instability_is_what_the_docs_say() -> None:
     recorded = pd.read_csv(STUDIES / "instability.csv").set_index(["measure", "scenario"])
-    page = (STUDIES.parent / "tests.md").read_text(encoding="utf-8")
+    page = (STUDIES / "choices.md").read_text(encoding="utf-8")
     for name in ("S2a", "S2e"):
         for measure in MEASURES:
             row = recorded.loc[(measure, name)]

@@ -1,8 +1,12 @@
-"""The tables of tests and intervals in docs/tests.md are what the recorded studies say today."""
+"""Chart and tables of tests and intervals are what the scripts write from the recorded studies today."""
+
+import re
 
 import pandas as pd
 import pytest
 from example_scripts import ROOT, load_example
+
+import skewanova as sa
 
 STUDIES = ROOT / "studies" / "records"
 
@@ -13,8 +17,9 @@ def script():
 
 
 def test_the_table_is_that_of_studies_whose_tests_hold(script):
-    page = (ROOT / "docs" / "tests.md").read_text(encoding="utf-8")
-    assert script.with_table(page) == page
+    for name in script.PAGES:
+        page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        assert script.with_tables(page, name) == page
     # At most .064 at .05, but for the Monte Carlo error of the smallest study (.016).
     rows = script.test_rows()
     trusted = [row for row in rows if "not trusted" not in row[1]]
@@ -28,6 +33,18 @@ def test_the_table_is_that_of_studies_whose_tests_hold(script):
             assert reached == "yes", (design, interval)
     missed = [interval for *_, interval, _, reached, _ in script.adjusted_rows() if reached != "yes"]
     assert all("not trusted" in interval for interval in missed)
+
+
+def test_the_chart_is_the_script_s_and_every_row_stands_beneath_it_in_words(script):
+    chart = load_example("which_test")
+    assert chart.CHART.read_text(encoding="utf-8") == chart.chart()
+    page = (ROOT / "docs" / "tests.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^\d\. ", page, flags=re.MULTILINE)) == len(chart.ROWS)
+    # what it says to type exists
+    names = {name for text in chart.chart().split("<text")[1:] for name in re.findall(r"sa\.(\w+)", text)}
+    assert {name for name in names if hasattr(sa, name)} == names != set()
+    kinds = set(re.findall(r"--design (\w+)", chart.chart())) - {"NAME"}
+    assert kinds == {"runs", "independent"} <= {row[0].strip("`") for row in script.design_rows()}
 
 
 def test_runs_are_simulated_as_recorded(tmp_path):

@@ -89,7 +89,7 @@ def test_links_of_the_readme_and_quotes_of_the_paper():
     keys = set(re.findall(r"@(\w+\d{4})", text_of("paper/paper.md")))
     assert keys <= {reference.key for reference in REFERENCES}
     assert text_of("paper/paper.bib") == write_bibtex(found for found in REFERENCES if found.key in keys)
-    page = text_of("docs/tests.md")
+    page = text_of("docs/measured.md")
     for rate in re.findall(r" (\.\d{3})\b", text_of("paper/paper.md")):
         assert rate in page, rate
 
