@@ -3,10 +3,9 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from click.testing import CliRunner
-from fold_tables import score_rows
+from fold_tables import draw_rows
 
 from skewanova.cli import commands as cli_commands
 
@@ -14,14 +13,9 @@ QUICK = ["--at-priors", "0.5", "--deployment-prior", "0.4:0.5"]
 
 
 def frame(n_models=2, n_folds=3, size=40):
-    rng = np.random.default_rng(0)
-    parts = []
-    for fold in range(1, n_folds + 1):
-        labels = np.repeat([0, 1], size // 2)
-        for model in range(n_models):
-            score = np.round(rng.normal(size=size) + (0.3 + 0.4 * model) * labels, 1)
-            parts.append(score_rows(f"m{model}", fold, labels, score))
-    return pd.concat(parts, ignore_index=True)
+    shifts = {f"m{model}": 0.3 + 0.4 * model for model in range(n_models)}
+    labels, rng = np.repeat([0, 1], size // 2), np.random.default_rng(0)
+    return draw_rows(shifts, range(1, n_folds + 1), labels, rng, digits=1)
 
 
 def wide(table):

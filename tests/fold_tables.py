@@ -103,13 +103,25 @@ def score_rows(model, fold, y_true, y_score, **columns):
     return pd.DataFrame({"model": model, "fold": fold, **columns, "y_true": y_true, "y_score": y_score})
 
 
+def draw_rows(shifts, folds, labels, rng, *, common=0.0, own=1.0, stride=None, digits=None):
+    """Rows of scores of models by the shift of their positives; what they have in common varies by case.
+
+    With a `stride`, cases have numbers, which begin so much later in every fold (0: the same cases).
+    """
+    parts = []
+    for fold in folds:
+        shared = common * rng.normal(size=len(labels)) if common else 0.0
+        for model, shift in shifts.items():
+            score = shared + own * rng.normal(size=len(labels)) + shift * labels
+            part = score_rows(model, fold, labels, score if digits is None else np.round(score, digits))
+            parts.append(part if stride is None else part.assign(case=np.arange(len(labels)) + stride * fold))
+    return pd.concat(parts, ignore_index=True)
+
+
 def scored(n_folds, n=60, n_positive=20, seed=3):
     """Rows of scores of three models, in the order of neither quality nor alphabet."""
-    rng = np.random.default_rng(seed)
     labels = (np.arange(n) < n_positive).astype(int)
-    models = (("b", 1.5), ("c", 0.3), ("a", 0.9))
-    cells = ((m, f, shift) for f in range(n_folds) for m, shift in models)
-    return pd.concat(score_rows(m, f, labels, rng.normal(size=n) + shift * labels) for m, f, shift in cells)
+    return draw_rows({"b": 1.5, "c": 0.3, "a": 0.9}, range(n_folds), labels, np.random.default_rng(seed))
 
 
 def evaluated(frame):

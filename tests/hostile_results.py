@@ -3,8 +3,7 @@
 import warnings
 
 import numpy as np
-import pandas as pd
-from fold_tables import score_rows
+from fold_tables import draw_rows
 
 from skewanova.comparison.pipeline import compare
 from skewanova.report.document import build_provenance, render_page
@@ -23,12 +22,7 @@ def render_html(source):
 
 
 def simulated(names, n_folds=4, priors=(0.5, 0.1), **options):
-    rng = np.random.default_rng(7)
-    positive = np.repeat([True, False], [30, 90])
-    parts = [
-        score_rows(name, f, positive, rng.normal(positive * 2 - 0.2 * k))
-        for f in range(1, n_folds + 1)
-        for k, name in enumerate(names)
-    ]
+    rng, positive = np.random.default_rng(7), np.repeat([True, False], [30, 90])
+    frame = draw_rows(dict.fromkeys(names, 2.0), range(1, n_folds + 1), positive, rng)
     with warnings.catch_warnings(action="ignore"):
-        return compare(pd.concat(parts), at_priors=priors, **options)
+        return compare(frame, at_priors=priors, **options)

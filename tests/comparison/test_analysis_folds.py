@@ -3,7 +3,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import evaluation_of, fold_tests, random_table
+from fold_tables import draw_rows, evaluation_of, fold_tests, random_table
 from loops import each
 
 from skewanova import FoldDesign, compare
@@ -75,7 +75,7 @@ def test_rows_and_roles(kind, primary):
 def test_one_prior_has_no_split_plot_and_two_folds_one_p():
     found = omnibus(random_table(12, 3), "kfold", priors=(0.5,))
     assert {result.response for result in found} == {"iauprec"}
-    anova, posthoc = primary(run(score_frame(2, ("A", "B"))))
+    anova, posthoc = primary(run(score_frame(2, "AB")))
     assert anova["test"].tolist() == ["corrected_gg"]
     assert posthoc["p_adjusted"].between(0, 1).all()
     assert anova["p_value"].item() == pytest.approx(posthoc["p_value"].item(), rel=1e-9)
@@ -97,18 +97,11 @@ def test_two_identical_models_among_three(kind):
     assert 0 < found[0].to_frame()["p_value"].iloc[0] <= 1
 
 
-def score_frame(n_folds=6, names=("A", "B", "C")):
+def score_frame(n_folds=6, names="ABC"):
     """Scores of 80 cases in each of disjoint folds; the models differ, a little."""
+    shifts = {name: 1.1 + 0.3 * i for i, name in enumerate(names)}
     rng = np.random.default_rng(0)
-    labels = np.tile([0, 1], 40)
-    parts = []
-    for fold in range(n_folds):
-        shared = rng.normal(size=80)
-        for i, name in enumerate(names):
-            y_score = (1.1 + 0.3 * i) * labels + 0.6 * shared + 0.8 * rng.normal(size=80)
-            part = pd.DataFrame({"model": name, "fold": fold, "y_true": labels, "y_score": y_score})
-            parts.append(part.assign(case=np.arange(80) + fold * 80))
-    return pd.concat(parts, ignore_index=True)
+    return draw_rows(shifts, range(n_folds), np.tile([0, 1], 40), rng, common=0.6, own=0.8, stride=80)
 
 
 def run(frame, **options):

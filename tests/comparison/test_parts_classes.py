@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
-from click.testing import CliRunner
+from command_runs import run
 from loops import each
 from messages import expect_error
 from statsmodels.stats.multitest import multipletests
 
 import skewanova as sa
-from skewanova.cli import commands
 from skewanova.decision.verdict import Verdict
 from skewanova.report.pairs_verdict import write_class_choice
 
@@ -46,7 +45,6 @@ def test_every_class_is_compared_as_alone_in_one_family_of_pairs(found):
         for column in ("model_a", "model_b", "estimate", "std_error", "p_value"):
             assert rows[column].tolist() == primary[column].tolist()
         assert result.comparisons[name].ranking.equals(alone.ranking)
-    _, result = found
     pairs = result.pairs
     assert len(pairs) == 9
     rejected, adjusted, *_ = multipletests(pairs["p_value"], alpha=0.05, method="holm")
@@ -66,7 +64,6 @@ def test_groups_are_those_of_the_joint_family_and_words_name_each_class(found):
         group = dict(zip(rows["model"], rows["group"], strict=True))
         for pair in pairs.itertuples():
             assert bool(set(group[pair.model_a]) & set(group[pair.model_b])) != pair.reject
-    _, result = found
     text = result.summary(full=True)
     assert "3 classes, each against the rest; pairs are adjusted over all classes" in " ".join(text.split())
     assert all(f"class {name}, IAUPREC over" in text for name in "012")
@@ -115,7 +112,6 @@ def test_what_to_deploy_goes_by_the_joint_family_and_the_control(found):
     none = replace(result, pairs=result.pairs.assign(reject=False))
     assert none.choices["0"].startswith("The data do not separate ")
     assert result.summary(full=True).startswith(result.summary())
-    _, result = found
     rows, models = list(result.pairs.itertuples()), ["m0", "m1", "m2"]
     for state, said in (("untrusted", "No test holds."), ("unsupported", "support little of its")):
         assert said in write_class_choice(models, rows[:3], Verdict(state, (), "No test holds.", "", "", ""))
@@ -147,10 +143,6 @@ def test_folder_has_numbers_for_names(found, tmp_path):
     sections = re.findall(r'<(?:section|details)[^>]* ?id="(\w+)"', page)
     assert sections == re.findall(r'href="#(\w+)"', page[page.index("<nav") : page.index("</nav>")])
     assert set(re.findall(r'href="tables/([\w.]+\.csv)"', page)) == files - {"classes.csv"}
-
-
-def run(*arguments):
-    return CliRunner().invoke(commands.main, list(map(str, arguments)), prog_name="skewanova")
 
 
 @pytest.fixture

@@ -10,20 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
-from click.testing import CliRunner
+from command_runs import run
+from fold_tables import draw_rows
 from loops import each
 from matplotlib.figure import Figure
 from scipy import stats
 
 import skewanova as sa
-from skewanova.cli import commands
-from skewanova.comparison.parts import (
-    ACROSS_RANKING_COLUMNS,
-    BY_DATASET_COLUMNS,
-    DATASETS_BY_PRIOR_COLUMNS,
-    HIERARCHICAL_COLUMNS,
-    MEAN_COLUMNS,
-)
+from skewanova.comparison import parts
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.effect_sizes import estimate_mean_effect
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
@@ -38,16 +32,9 @@ NAMES = ("../one", "<b>two</b>", "three")
 
 
 def many(names=NAMES, effects=(1.5, 1.2, 0.8), seed=0):
-    rng = np.random.default_rng(seed)
-    labels = np.repeat([0, 1], [80, 40])
-    parts = [
-        pd.DataFrame({"dataset": name, "model": f"m{m}", "fold": fold, "y_true": labels}).assign(
-            y_score=rng.normal(size=120) + effect * labels
-        )
-        for name in names
-        for fold in range(4)
-        for m, effect in enumerate(effects)
-    ]
+    labels, rng = np.repeat([0, 1], [80, 40]), np.random.default_rng(seed)
+    shifts = {f"m{m}": effect for m, effect in enumerate(effects)}
+    parts = [draw_rows(shifts, range(4), labels, rng).assign(dataset=name) for name in names]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -92,14 +79,14 @@ def test_pairs_go_by_a_test_that_can_reject(n_sets, n_models, test):
     assert found["reject"].any()
 
 
-# --- across data sets ---------------------------------------------------------------------------------------
-
-
 def test_means_and_errors(result):
     assert tuple(result.comparisons) == NAMES
-    columns = (MEAN_COLUMNS, ANOVA_COLUMNS, POSTHOC_COLUMNS, HIERARCHICAL_COLUMNS, ACROSS_RANKING_COLUMNS)
-    names = ("iauprec", "tests", "pairs", "hierarchical", "ranking")
-    assert tuple(tuple(getattr(result, name)) for name in names) == columns
+    columns = {
+        "iauprec": parts.MEAN_COLUMNS, "tests": ANOVA_COLUMNS, "pairs": POSTHOC_COLUMNS,
+        "hierarchical": parts.HIERARCHICAL_COLUMNS, "ranking": parts.ACROSS_RANKING_COLUMNS,
+        "by_dataset": parts.BY_DATASET_COLUMNS, "by_prior": parts.DATASETS_BY_PRIOR_COLUMNS,
+    }  # fmt: skip
+    assert {name: tuple(getattr(result, name)) for name in columns} == columns
     assert result.pairs["test"].tolist() == ["paired_t_holm"] * 3 + ["nemenyi"] * 3
     assert len(result.iauprec) == 9
     for name, one in result.comparisons.items():
@@ -147,7 +134,6 @@ def test_hierarchical_differences(result):
 
 
 def test_differences_by_data_set_are_those_of_a_paired_t_test(result):
-    assert tuple(result.by_dataset) == BY_DATASET_COLUMNS
     assert len(result.by_dataset) == 9
     for row in result.by_dataset.to_dict("records"):
         one = result.comparisons[row["dataset"]].tables["iauprec"]
@@ -191,9 +177,6 @@ def test_mapping_and_column_agree(result):
     tables = {name: part.drop(columns="dataset") for name, part in many().groupby("dataset", sort=False)}
     other = sa.compare_datasets(tables, 0.4, **OPTIONS)
     pd.testing.assert_frame_equal(other.hierarchical, result.hierarchical)
-
-
-# --- bad input ----------------------------------------------------------------------------------------------
 
 
 def test_one_table_of_several_data_sets_is_refused():
@@ -253,9 +236,6 @@ def test_an_argument_that_is_none_is_named():
         sa.compare_datasets(many(), 0.4, priors=(0.5,))
 
 
-# --- text, folder and command -------------------------------------------------------------------------------
-
-
 def test_summary(result):
     text = result.summary(full=True)
     assert text.startswith(result.verdict.to_text(80))
@@ -305,11 +285,9 @@ def mean_at(part, model, prior):
 
 def test_the_mean_along_the_prior_counts_every_data_set_once(result):
     frame = result.by_prior
-    assert tuple(frame) == DATASETS_BY_PRIOR_COLUMNS
-    parts = list(result.comparisons.values())
     for row in frame.iloc[:: max(1, len(frame) // 25)].itertuples():
         areas = {
-            model: np.mean([mean_at(part, model, row.prior) for part in parts])
+            model: np.mean([mean_at(part, model, row.prior) for part in result.comparisons.values()])
             for model in frame["model"].unique()
         }
         assert row.auprec == pytest.approx(areas[row.model], rel=1e-9)
@@ -337,7 +315,7 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
         *(f"{name}.csv" for name in (*result.FRAMES, "datasets")), "tables.md"
     }  # fmt: skip
     assert pd.read_csv(tables / "datasets.csv")["dataset"].tolist() == list(NAMES)
-    assert tuple(pd.read_csv(tables / "hierarchical.csv")) == HIERARCHICAL_COLUMNS
+    assert tuple(pd.read_csv(tables / "hierarchical.csv")) == parts.HIERARCHICAL_COLUMNS
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;two&lt;/b&gt;" in page
     assert "<b>two" not in page
@@ -353,10 +331,6 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     with pytest.raises(ValueError, match="must be new, empty or an earlier output"):
         result.save(tmp_path / "out")
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
-
-
-def run(*arguments):
-    return CliRunner().invoke(commands.main, [*map(str, arguments)], prog_name="skewanova", terminal_width=80)
 
 
 def test_command(tmp_path, quick_parts, result):
@@ -397,19 +371,10 @@ def test_check_tells_what_compare_will_do(tmp_path):
     assert "every data set must have the same models" in refused.stderr
 
 
-# --- one fold each ------------------------------------------------------------------------------------------
-
-
 def one_fold_each(effects):
     """Six data sets of one fold, and the same cases for each model."""
-    rng = np.random.default_rng(3)
-    labels = np.repeat([0, 1], [45, 15])
-    rows = pd.DataFrame({"fold": 1, "case": np.arange(60), "y_true": labels})
-    return pd.concat(
-        rows.assign(dataset=f"d{i}", model=model, y_score=rng.normal(size=60) + effect * labels)
-        for i in range(6)
-        for model, effect in effects.items()
-    )
+    labels, rng = np.repeat([0, 1], [45, 15]), np.random.default_rng(3)
+    return pd.concat(draw_rows(effects, [1], labels, rng, stride=0).assign(dataset=f"d{i}") for i in range(6))
 
 
 @pytest.mark.slow
@@ -456,13 +421,8 @@ def test_data_sets_of_one_case_a_class_have_differences_of_unknown_variance():
 
 def runs_of(seed):
     """Rows of two models with two runs each on one test set."""
-    rng = np.random.default_rng(seed)
-    rows = pd.DataFrame({"case": np.arange(90), "y_true": np.repeat([1, 0], [30, 60])})
-    return pd.concat(
-        rows.assign(model=m, fold=run, y_score=rows["y_true"] * 1.2 + rng.normal(size=90))
-        for m in "AB"
-        for run in (0, 1)
-    )
+    labels, rng = np.repeat([1, 0], [30, 60]), np.random.default_rng(seed)
+    return draw_rows({"A": 1.2, "B": 1.2}, (0, 1), labels, rng, stride=0)
 
 
 @pytest.mark.parametrize(("frame", "kind", "test"), [

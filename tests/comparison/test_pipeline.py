@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
+from fold_tables import draw_rows
 from loops import each
 from messages import expect_error, expect_warning
 
@@ -35,18 +36,10 @@ COLUMNS = {
 
 def scores(names=("low", "high", "mid"), n_folds=4, size=60):
     """Three models whose order by appearance is not their order by merit; cases are paired."""
-    rng = np.random.default_rng(4)
     merit = {name: (0.2, 1.4, 0.8, 0.5, 1.1)[i % 5] for i, name in enumerate(names)}
-    parts = []
-    for fold in range(1, n_folds + 1):
-        labels = np.repeat([0, 1], [size // 2, size // 2])
-        shared = rng.normal(size=size)
-        for name in names:
-            score = np.round(0.5 * shared + rng.normal(size=size) * 0.7 + merit[name] * labels, 1)
-            case = np.arange(size) + fold * size
-            rows = {"model": name, "fold": fold, "y_true": labels, "y_score": score, "case": case}
-            parts.append(pd.DataFrame(rows))
-    return pd.concat(parts, ignore_index=True)
+    labels, rng = np.repeat([0, 1], size // 2), np.random.default_rng(4)
+    folds = range(1, n_folds + 1)
+    return draw_rows(merit, folds, labels, rng, common=0.5, own=0.7, stride=size, digits=1)
 
 
 @pytest.fixture(scope="module")

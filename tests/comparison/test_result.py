@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import draw_rows
 from hostile_results import simulated
 
 import skewanova as sa
@@ -58,11 +59,9 @@ def test_details_say_what_was_measured_and_have_each_published_test_with_its_pai
 
 
 def test_a_test_set_is_described_as_data():
-    rng, y_true = np.random.default_rng(0), np.repeat([0, 1], [40, 20])
-    rows = [pd.DataFrame({"model": m, "case": range(60), "y_true": y_true}) for m in "AB"]
-    frame = pd.concat(part.assign(y_score=rng.normal(y_true)) for part in rows)
+    y_true, rng = np.repeat([0, 1], [40, 20]), np.random.default_rng(0)
     with warnings.catch_warnings(action="ignore"):
-        one = sa.compare(frame.assign(fold=1), at_priors=(0.5,))
+        one = sa.compare(draw_rows({"A": 1.0, "B": 1.0}, [1], y_true, rng, stride=0), at_priors=(0.5,))
     text = " ".join(one._format_heading(80).split())
     assert text.startswith("2 models, one test set, level 0.05 AUPREC: ")
     assert "Data: one test set (20 positives, 40 negatives)" in text

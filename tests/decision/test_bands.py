@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import designed, evaluated, score_rows, scored
+from fold_tables import designed, draw_rows, evaluated, score_rows, scored
 from loops import each
 from messages import expect_error
 from scipy import stats
@@ -30,15 +30,8 @@ RATIO = 0.25
 
 def scores(quality, *, n_folds=6, n_cases=60, seed=0):
     """Scores of binormal models on the same cases; every quality a model."""
-    rng = np.random.default_rng(seed)
-    labels = np.repeat([0, 1], n_cases // 2)
-    rows = []
-    for fold in range(n_folds):
-        noise = rng.normal(size=n_cases)
-        for name, d in quality.items():
-            y_score = d * labels + 0.7 * noise + 0.7 * rng.normal(size=n_cases)
-            rows.append(pd.DataFrame({"model": name, "fold": fold, "y_true": labels, "y_score": y_score}))
-    return pd.concat(rows, ignore_index=True)
+    labels, rng = np.repeat([0, 1], n_cases // 2), np.random.default_rng(seed)
+    return draw_rows(quality, range(n_folds), labels, rng, common=0.7, own=0.7)
 
 
 def measured(frame, priors=(0.5, 0.3), deployment_prior=(0.4, 0.6)):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from fold_tables import draw_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
@@ -123,13 +124,8 @@ def test_precision_out_of_reach_and_a_prior_to_choose_at():
 
 
 def several_folds():
-    rng, frame = np.random.default_rng(1), pd.DataFrame({"y_true": np.repeat([0, 1], [60, 30])})
-    parts = [
-        frame.assign(model=model, fold=fold, y_score=rng.normal(effect * frame["y_true"]))
-        for fold in (1, 2, 3, 4)
-        for model, effect in (("A", 1.5), ("B", 1.0))
-    ]
-    return pd.concat(parts, ignore_index=True)
+    labels, rng = np.repeat([0, 1], [60, 30]), np.random.default_rng(1)
+    return draw_rows({"A": 1.5, "B": 1.0}, (1, 2, 3, 4), labels, rng)
 
 
 def test_an_evaluation_knows_its_folds():

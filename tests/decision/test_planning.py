@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from case_values import jackknife_values
 from click.testing import CliRunner
+from fold_tables import draw_rows
 from loops import each
 from messages import expect_error
 from scipy import stats
@@ -23,15 +24,8 @@ from skewanova.priors.weightings import UniformPrior
 
 
 def folds_table(n_folds=8, size=120, effects=(1.5, 1.0), seed=0):
-    rng = np.random.default_rng(seed)
-    labels = np.repeat([0, 1], [2 * size // 3, size // 3])
-    frame = pd.DataFrame({"y_true": labels})
-    parts = [
-        frame.assign(model=f"m{m}", fold=f, y_score=rng.normal(size=size) + effect * labels)
-        for f in range(n_folds)
-        for m, effect in enumerate(effects)
-    ]
-    return pd.concat(parts, ignore_index=True)
+    labels, rng = np.repeat([0, 1], [2 * size // 3, size // 3]), np.random.default_rng(seed)
+    return draw_rows({f"m{m}": e for m, e in enumerate(effects)}, range(n_folds), labels, rng)
 
 
 def test_plan_of_independent_folds():

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import draw_rows
 from loops import each
 
 import skewanova as sa
@@ -19,13 +20,9 @@ VALUES = {
 
 
 def frame(n_folds, tests):
-    rng = np.random.default_rng(0)
     labels = (np.arange(tests) % 3 == 0).astype(int)
-    keys = [range(n_folds), ["A", "B"], range(tests)]
-    rows = pd.MultiIndex.from_product(keys, names=["fold", "model", "row"]).to_frame(index=False)
-    rows["case"], rows["y_true"] = rows["fold"] * tests + rows["row"], labels[rows["row"]]
-    effect = rows["model"].map({"A": 1.2, "B": 0.8})
-    return sa.read_scores(rows.assign(y_score=rng.normal(size=len(rows)) + effect * rows["y_true"]))
+    rng = np.random.default_rng(0)
+    return sa.read_scores(draw_rows({"A": 1.2, "B": 0.8}, range(n_folds), labels, rng, stride=tests))
 
 
 FOLDS, ONE = frame(3, 24), frame(1, 30)
