@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+import twins
+from command_runs import run
 from fold_tables import draw_rows
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,6 @@ from strategies import priors, tie_groups
 
 import skewanova as sa
 from skewanova.base.rounding import TIE
-from skewanova.cli import commands
 from skewanova.decision import operating
 from skewanova.decision.operating import OPERATING_COLUMNS, Estimate
 from skewanova.report.tables import build_operating_table, build_thresholds_table
@@ -36,11 +36,7 @@ def values(frame, column="estimate"):
 
 def expand(groups):
     """Labels and scores of (positives, negatives) for each distinct score, best first."""
-    labels, scores = [], []
-    for rank, (positive, negative) in enumerate(groups):
-        labels += [1] * positive + [0] * negative
-        scores += [-float(rank)] * (positive + negative)
-    return np.array(labels), np.array(scores)
+    return tuple(map(np.array, twins.labels_and_scores(groups)))
 
 
 def by_hand(labels, scores, threshold, prior):
@@ -58,7 +54,7 @@ def by_hand(labels, scores, threshold, prior):
     }  # fmt: skip
 
 
-@given(tie_groups(), st.integers(-9, 1), priors())
+@given(tie_groups(), st.integers(0, 9), priors())
 def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
     labels, scores = expand(groups)
     frame = sa.threshold_table(
@@ -216,12 +212,6 @@ def test_thresholds_that_are_none():
     flagless = sa.threshold_table(one_fold(), flagged=1e-9, at_priors=[0.1])
     assert "out of reach" in {row[1] for row in build_thresholds_table(unreached).rows}
     assert {row[1] for row in build_thresholds_table(flagless).rows} == {"none is flagged"}
-
-
-def run(*arguments):
-    return CliRunner().invoke(
-        commands.main, list(map(str, arguments)), prog_name="skewanova", terminal_width=80
-    )
 
 
 def test_command(tmp_path):

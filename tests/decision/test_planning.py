@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from case_values import jackknife_values
-from click.testing import CliRunner
+from command_runs import run
 from fold_tables import draw_rows
 from loops import each
 from messages import expect_error
@@ -15,7 +15,6 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 import skewanova as sa
-from skewanova.cli import commands
 from skewanova.decision import planning
 from skewanova.decision import power as decision_power
 from skewanova.decision.planning import PLAN_COLUMNS, _RunVariances
@@ -165,14 +164,14 @@ def test_words():
 def test_command(tmp_path):
     folds_table().to_csv(tmp_path / "scores.csv", index=False)
     arguments = ["plan", tmp_path / "scores.csv", "--difference", 0.05, "--out", tmp_path / "out"]
-    done = CliRunner().invoke(commands.main, [*map(str, arguments), "--design", "independent"])
+    done = run(*arguments, "--design", "independent")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(
         "Design: independent folds, 8 folds (as stated)\n- m0 and m1: a difference of"
     )
     assert tuple(pd.read_csv(tmp_path / "out" / "plans.csv")) == PLAN_COLUMNS
     assert (tmp_path / "out" / "plans.txt").read_text() == done.stdout
-    bad = CliRunner().invoke(commands.main, ["plan", str(tmp_path / "scores.csv"), "--power", "2"])
+    bad = run("plan", tmp_path / "scores.csv", "--power", 2)
     assert bad.exit_code == 2
     assert "--power must lie strictly between 0 and 1" in bad.stderr
 

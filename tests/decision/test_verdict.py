@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import draw_rows
 from hostile_results import render_html
 from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
@@ -326,9 +327,8 @@ def test_a_verdict_shows_itself(results):
     for width in (40, 80, 140):
         lines = verdict.to_text(width).split("\n")
         assert max(map(len, lines)) <= width
-        assert [line.split("  ")[0] for line in lines if not line.startswith(" ")] == list(
-            LINE_TITLES.values()
-        )
+        titles = [line.split("  ")[0] for line in lines if not line.startswith(" ")]
+        assert titles == list(LINE_TITLES.values())
     frame = verdict.to_frame()
     assert tuple(frame) == VERDICT_COLUMNS
     assert set(frame["line"]) <= set(LINE_TITLES)
@@ -342,9 +342,8 @@ def test_a_flat_table_and_a_collapse_are_not_trusted():
     frame["y_score"] = np.where(frame["model"] == "m0", frame["y_true"].astype(float), 0.0)
     result = compared(frame, "independent")
     assert result.verdict.state == "untrusted"
-    assert result.verdict.choose.startswith(
-        "No choice: the tests are not reliable here (their difference does not vary)."
-    )
+    said = "No choice: the tests are not reliable here (their difference does not vary)."
+    assert result.verdict.choose.startswith(said)
     assert "is ahead of" not in " ".join(result.conclusions)
     assert result.verdict.weakest_point == "A label that may leak into the scores: see the warning."
     frame = scores("independent", [2.5, 1.5], n_folds=5)
@@ -401,14 +400,11 @@ def test_priors_not_judged_are_said_and_400_cases_are_judged():
     result = compared(frame, "independent", (0.015, 0.15))
     limit = result.verdict.to_frame().query("line == 'choose'")["text"].item()
     assert result.verdict.choose == f"Use m0 (supported above prior {limit})."
-    assert result.verdict.where_it_changes.startswith(
-        f"Nowhere from prior {limit} (lower ones lack support) to "
-    )
+    said = f"Nowhere from prior {limit} (lower ones lack support) to "
+    assert result.verdict.where_it_changes.startswith(said)
     effective = 1080 * 0.015 / 0.985
-    assert (
-        result.verdict.weakest_point
-        == f"Only {effective:.3g} effective negatives at prior 0.015; 30 are needed."
-    )
+    said = f"Only {effective:.3g} effective negatives at prior 0.015; 30 are needed."
+    assert result.verdict.weakest_point == said
     assert_numbers_have_tables(result)
     # With continuous scores 30 of both are enough, as measured (studies/records/support.md).
     frame = scores("test_set", [2.5, 0.8], n_positive=32, n_negative=368)
@@ -421,14 +417,9 @@ def test_no_plan_is_made_for_a_difference_that_may_be_noise():
     """Equal models: a factor of cases would be planned on the noise of the observed difference."""
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        labels, noise = (np.arange(1100) < 100).astype(int), rng.normal(size=1100)
-        parts = [
-            pd.DataFrame({"fold": 1, "case": range(1100), "y_true": labels, "model": model}).assign(
-                y_score=rng.normal(size=1100) + noise + 1.2 * labels
-            )
-            for model in "abc"
-        ]
-        verdict = compared(pd.concat(parts), "test_set", (0.3, 0.5)).verdict
+        labels = (np.arange(1100) < 100).astype(int)
+        frame = draw_rows(dict.fromkeys("abc", 1.2), [1], labels, rng, common=1.0, stride=0)
+        verdict = compared(frame, "test_set", (0.3, 0.5)).verdict
         assert verdict.state == "undecided"
         assert "times as many" not in str(verdict)
 
@@ -447,9 +438,8 @@ def test_few_clusters_or_positives_are_counted_in_their_unit():
     few = compared(scores("test_set", [2.0, 1.0], n_positive=7, n_negative=2000), "test_set").verdict
     assert few.choose.startswith("No choice: the tests are not reliable here (7 positives).")
     assert re.fullmatch(r"Only 7 positives; \d+ are needed\.", few.weakest_point)
-    few = compared(
-        scores("test_set", [2.0, 1.0], n_positive=900, n_negative=6), "test_set", (0.93, 0.98)
-    ).verdict
+    frame = scores("test_set", [2.0, 1.0], n_positive=900, n_negative=6)
+    few = compared(frame, "test_set", (0.93, 0.98)).verdict
     assert few.choose.startswith("No choice: the tests are not reliable here (6 negatives).")
 
 
@@ -491,10 +481,8 @@ def test_models_that_swap_or_are_equal_have_their_numbers(results):
     assert less.p_adjusted >= more.p_adjusted
     assert verdict.how_sure.startswith(f"At prior {less.prior_low:.3g}: m")
     table = results["equal"].tables["equivalence"]
-    assert (
-        f"; p of equivalence {format_p(table['p_adjusted'].max())} (TOST)"
-        in results["equal"].verdict.how_sure
-    )
+    said = f"; p of equivalence {format_p(table['p_adjusted'].max())} (TOST)"
+    assert said in results["equal"].verdict.how_sure
 
 
 @pytest.mark.slow
@@ -530,10 +518,9 @@ def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, pri
     assert (verdict.state == "untrusted") == bool(why)
     if why:
         assert verdict.choose.startswith(f"No choice: the tests are not reliable here ({why}).")
-        remedy = "provide unrounded scores or ratings of 7 or more levels."
-        assert verdict.weakest_point.endswith(
-            remedy if n_positive >= 50 else "Only 30 positives; 50 are needed."
-        )
+        ratings = "provide unrounded scores or ratings of 7 or more levels."
+        said = ratings if n_positive >= 50 else "Only 30 positives; 50 are needed."
+        assert verdict.weakest_point.endswith(said)
 
 
 def test_few_folds_and_runs_say_how_many_are_needed():
