@@ -1,7 +1,5 @@
 """Score tables with hold-outs and halvings, made case by case."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

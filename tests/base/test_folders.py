@@ -1,7 +1,5 @@
 """The one writer: whole or not at all, and nothing lost, whatever comes between."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import json

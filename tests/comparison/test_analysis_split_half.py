@@ -1,7 +1,5 @@
 """The split-half variance: against its definitions, and the same wherever a mean over folds has one."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import combinations
 

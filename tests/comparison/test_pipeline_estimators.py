@@ -1,7 +1,5 @@
 """compare_estimators(): fit, score and compare in one call."""
 
-from __future__ import annotations
-
 from inspect import signature
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which areas complete curves can have: constants against dynamic programming over curves with ties."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from loops import each

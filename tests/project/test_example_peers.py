@@ -1,7 +1,5 @@
 """The comparison with other tools runs with what is installed, and the page says what was recorded."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
 from importlib.util import find_spec

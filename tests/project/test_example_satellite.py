@@ -1,7 +1,5 @@
 """The example behind the bundled scores: what it remakes, and what its argument rests on."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

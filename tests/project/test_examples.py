@@ -1,7 +1,5 @@
 """Examples run, print tables that fit the screen, and draw what they promise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from example_scripts import load_example

@@ -1,7 +1,5 @@
 """The table of the five documents: nothing is missing, every claim holds, and the page is not stale."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

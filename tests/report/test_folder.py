@@ -1,7 +1,5 @@
 """The report and the output folder: complete, exact, self-contained, safe with any name."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib

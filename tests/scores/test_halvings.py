@@ -1,7 +1,5 @@
 """Halvings of a data set: read from score tables, and drawn."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable

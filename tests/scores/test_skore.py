@@ -120,9 +120,6 @@ def test_nothing_is_predicted_anew(monkeypatch):
     pd.testing.assert_frame_equal(scores_from_skore(report).to_frame(), expected)
 
 
-# --- what goes wrong --------------------------------------------------------------------------------------
-
-
 @each(("model", "labels", "task"), [
     (LinearRegression(), X[:, 0], "regression"),
     (GaussianNB(), np.arange(200) % 3, "multiclass-classification"),
