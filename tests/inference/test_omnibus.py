@@ -37,7 +37,7 @@ RATIO = 0.25
 TESTS = {
     method: partial(omnibus_test, method=method, **({"ratio": RATIO} if get_test(method).needs_ratio else {}))
     for method in omnibus.OMNIBUS_TESTS
-    if not get_test(method).needs_halvings  # which frames lack: tests/comparison/test_analysis_split_half.py
+    if not get_test(method).needs_halvings  # which frames lack: tests/comparison/test_analysis.py
 }
 VARIED = [name for name in TESTS if name != "friedman"]
 
