@@ -21,10 +21,8 @@ package:
 # All tests with the lowest versions that pyproject.toml allows, by the oldest Python (here and below: nox is in group dev).
 lowest:
 	nox -s lowest
-# Every picture of the documentation: all plots with the code that draws them (docs/gallery.md), the report, the tables set by LaTeX.
-# The last two need Chromium, pdflatex and Ghostscript. A test finds pictures that are stale.
+# Pictures of the report and of tables set by LaTeX; needs Chromium, pdflatex and Ghostscript. A test finds pictures that are stale.
 gallery:
-	python examples/gallery.py --out docs/images/gallery --page docs/gallery.md
 	python examples/report_pictures.py --out docs/images
 # Every item of the five documents, checked: docs/papers.md.
 papers:

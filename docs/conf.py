@@ -1,18 +1,28 @@
-"""Sphinx configuration: `make docs` builds the site to docs/_build/html, warnings being errors."""
+"""Sphinx configuration: `make docs` builds the site to docs/_build/html, warnings being errors.
 
+The build makes the sample reports anew and runs the notebooks, so that none is older than the code.
+"""
+
+import contextlib
 import os
+import sys
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
 import skewanova
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+import gallery
+import samples
+
 project = "skewanova"
 author = "The skewanova developers"
 project_copyright = f"2026, {author}"
 version = release = skewanova.__version__
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -21,10 +31,16 @@ extensions = [
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["gallery.css"]
 html_title = f"skewanova {version}"
 html_show_sphinx = False
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 180
+nb_output_stderr = "remove-warn"  # a warning in a notebook is an error of the build
 autosummary_generate = True
 autodoc_typehints = "none"  # types stand in the numpydoc sections
 numpydoc_show_class_members = False
@@ -78,8 +94,25 @@ def link_repository(_app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = source[0].replace(f"]({up}", f"]({REPOSITORY}/blob/main/")
 
 
+def make_samples(app: Sphinx) -> None:
+    """Write the sample tables, their reports and the pictures of the gallery, beside the pages."""
+    folder = Path(app.outdir).resolve() / "samples"
+    samples.write_samples(folder)
+    with contextlib.chdir(folder):
+        gallery.draw_pictures(folder.parent / "gallery", gallery.PAGE.read_text(encoding="utf-8"))
+    os.environ["SKEWANOVA_SAMPLES"] = str(folder)  # for the notebooks
+
+
+def show_pictures(_app: Sphinx, name: str, source: list[str]) -> None:
+    """Put the pictures on the page of the gallery."""
+    if name == "gallery":
+        source[0] = gallery.add_pictures(source[0], "gallery")
+
+
 def setup(app: Sphinx) -> None:
     """Connect the functions above."""
+    app.connect("builder-inited", make_samples)
+    app.connect("source-read", show_pictures)
     app.connect("source-read", link_repository)
     app.connect("autodoc-process-docstring", describe_constant, priority=400)
     app.connect("autodoc-process-signature", drop_signature)

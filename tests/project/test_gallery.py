@@ -1,17 +1,15 @@
-"""The gallery shows every plot; its page is what the script writes, its pictures are there and small."""
+"""The gallery shows every plot by code that runs; samples are answered as their page says."""
 
 import re
 
 import pytest
 from example_scripts import ROOT, load_example
 from matplotlib import pyplot as plt
-from matplotlib.figure import Figure
 from PIL import Image
 
 import skewanova as sa
 
-PAGE = ROOT / "docs" / "gallery.md"
-FOLDER = ROOT / "docs" / "images" / "gallery"
+DOCS = ROOT / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -20,44 +18,55 @@ def gallery():
 
 
 @pytest.fixture(scope="module")
+def samples():
+    return load_example("samples")
+
+
+@pytest.fixture(scope="module")
 def reports():
     return load_example("report_pictures")
 
 
-def test_the_page_is_what_the_script_writes_of_models_that_cross(gallery):
-    assert PAGE.read_text(encoding="utf-8") == gallery.page("images/gallery")
-    shown = set(re.findall(r"sa\.plotting\.(plot_\w+)\(", PAGE.read_text(encoding="utf-8")))
-    assert shown == {name for name in sa.plotting.__all__ if name.startswith("plot_")}
-    linked = re.findall(r"\]\((images/[^)]+)\)", PAGE.read_text(encoding="utf-8"))
-    assert {(PAGE.parent / link).resolve() for link in linked} == set(FOLDER.iterdir())
-    sizes = [path.stat().st_size for path in FOLDER.iterdir()]
-    assert max(sizes) < 150_000  # of a surface in space: its colours are not cut down to a few
-    assert sum(sizes) < 2_500_000
-    assert len(gallery.SIMULATED) >= 8
-    scores = gallery.simulated_scores()
-    assert scores.groupby(["model", "fold"]).size().eq(gallery.N_POSITIVE + gallery.N_NEGATIVE).all()
-    measures = sa.evaluate(scores, at_priors=(0.5, 0.2), deployment_prior=(0.1, 0.2))
-    assert sa.decision.find_regions(measures)["model"].nunique() > 1
+def test_the_page_shows_every_plot_in_a_few_lines_each(gallery):
+    text = gallery.PAGE.read_text(encoding="utf-8")
+    pictures = gallery.list_pictures(text)
+    assert len(pictures) == text.count("```python") == len({picture.name for picture in pictures})
+    plots = {re.findall(r"sa\.plotting\.(plot_\w+)\(", picture.code)[0] for picture in pictures}
+    assert plots == {name for name in sa.plotting.__all__ if name.startswith("plot_")}
+    assert max(len(picture.code.split("\n")) for picture in pictures) <= 7
+    shown = gallery.add_pictures(text, "gallery")
+    for picture in pictures:
+        assert shown.count(f'src="gallery/{picture.name}.png"') == 2
 
 
-def test_pictures_are_saved_with_what_they_show_and_none_is_stale(gallery, tmp_path, satellite):
-    figure = Figure(figsize=(2, 1))
-    figure.subplots().plot([0, 1])
-    known = gallery.drawn(figure)
-    assert gallery.save(figure, tmp_path / "x.png") == (tmp_path / "x.png").stat().st_size
-    with Image.open(tmp_path / "x.png") as picture:
-        assert (picture.mode, picture.size, picture.text["Drawn"]) == ("RGBA", (220, 110), known)
-    other = Figure(figsize=(2, 1))
-    other.subplots().plot([0, 2])
-    assert gallery.drawn(other) != known
-    # Those of the satellite data; `make gallery` draws all of them anew.
-    results = {"satellite": satellite, **gallery.others()}
-    for picture, cases in gallery.shown().items():
-        with Image.open(FOLDER / f"{cases[0]}_{picture.__name__}.png") as found:
-            stamp = found.text["Drawn"]
-        figure = picture(results[cases[0]]).figure
-        assert stamp == gallery.drawn(figure), f"{picture.__name__} is stale: run make gallery"
-        plt.close(figure)
+def test_pictures_are_drawn_by_the_code_of_the_page(gallery, tmp_path, capsys):
+    line = "from matplotlib import pyplot as plt\nplt.plot([0, 1])\n"
+    gallery.draw_pictures(tmp_path / "new", f"## Two points (a, b)\n\nA line.\n\n```python\n{line}```\n")
+    with Image.open(tmp_path / "new" / "two-points-a-b.png") as picture:
+        assert picture.getcolors(1000) is None or len(picture.getcolors(1000)) > 1
+    assert plt.get_fignums() == []
+
+
+def test_every_sample_has_a_command_a_picture_and_the_answer_of_its_report(samples, tmp_path):
+    text = samples.PAGE.read_text(encoding="utf-8")
+    names = list(samples.list_commands(text))
+    assert names == [table.__name__ for table in samples.TABLES[:8]]
+    for name in names:
+        assert text.count(f'src="samples/{name}.svg"') == text.count(f"--out {name}\n") == 1
+        assert text.count(f'href="samples/{name}/report.html"') == 2
+    page = tmp_path / "page.md"
+    page.write_text(
+        "> Use boosting or forest. logistic is worse than both.\n\nskewanova compare few.csv --out few"
+    )
+    samples.write_samples(tmp_path / "new", page)
+    report = (tmp_path / "new" / "few" / "report.html").read_text(encoding="utf-8")
+    assert "Use boosting or forest" in samples.read_answer(report)
+    drawing = (tmp_path / "new" / "few.svg").read_text(encoding="utf-8")
+    assert drawing.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="800" height="500" class="wide')
+    assert "prefers-color-scheme" not in drawing
+    page.write_text("> Use forest.\n\nskewanova compare few.csv --out few")
+    with pytest.raises(ValueError, match=r"must quote the verdict on few\.csv: Use boosting or forest"):
+        samples.write_samples(tmp_path / "new", page)
 
 
 @pytest.fixture(scope="module")
@@ -67,29 +76,5 @@ def satellite(reports):
 
 @pytest.mark.parametrize("name", ["report", "report-dark", "report-phone", "report-print", "tables"])
 def test_no_picture_of_the_report_is_stale(reports, satellite, name):
-    with Image.open(FOLDER.parent / f"{name}.png") as found:
+    with Image.open(DOCS / "images" / f"{name}.png") as found:
         assert found.text["Drawn"] == reports.made_from(satellite, name), "stale: run make gallery"
-
-
-def test_main_draws_each_picture_of_each_case(gallery, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(gallery, "compared", lambda: {"satellite": 1, "simulated": 2})
-    monkeypatch.setattr(gallery, "others", lambda: {"runs": 3})
-
-    def picture(result):
-        """A picture."""
-        ax = Figure(figsize=(1, 1)).subplots()
-        ax.set_title(str(result))
-        return ax
-
-    def other(result):
-        """Another picture."""
-        return picture(result)
-
-    monkeypatch.setattr(gallery, "PICTURES", (picture,))
-    monkeypatch.setattr(gallery, "OTHERS", {other: "runs"})
-    gallery.main(["--out", str(tmp_path / "a" / "b"), "--page", str(tmp_path / "a" / "page.md")])
-    assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {
-        "satellite_picture.png", "simulated_picture.png", "runs_other.png",
-    }  # fmt: skip
-    assert "](b/simulated_picture.png)" in (tmp_path / "a" / "page.md").read_text(encoding="utf-8")
-    assert "together" in capsys.readouterr().out
