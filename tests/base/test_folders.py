@@ -43,10 +43,8 @@ def write(target, content="new", **options):
 
 def tree(place):
     """Every name below with its content."""
-    return {
-        path.relative_to(place).as_posix(): path.read_bytes() if path.is_file() else None
-        for path in sorted(place.rglob("*"))
-    }
+    paths = {path.relative_to(place).as_posix(): path for path in sorted(place.rglob("*"))}
+    return {name: path.read_bytes() if path.is_file() else None for name, path in paths.items()}
 
 
 def hidden(place):
@@ -127,10 +125,8 @@ def test_places_that_are_refused_stay_as_they_are(tmp_path_factory, directory, m
     place = tmp_path_factory.mktemp("places")
     write(place / "out")
     (place / "others").mkdir()
-    for name in (
-        "out/figures/mine.png",
-        *(f"others/{name}" for name in ("thesis.tex", "a.csv", "b.csv", "c.csv")),
-    ):
+    others = [f"others/{name}" for name in ("thesis.tex", "a.csv", "b.csv", "c.csv")]
+    for name in ("out/figures/mine.png", *others):
         (place / name).write_text("mine")
     (place / "out" / "empty").mkdir()
     (place / "out" / "elsewhere").symlink_to(place)
@@ -282,10 +278,8 @@ def test_runs_at_once_under_a_parent_that_is_missing(tmp_path, names):
 def test_a_full_disk_leaves_the_earlier_output(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(disk)], capture_output=True, check=False
-    )
-    if mounted.returncode:
+    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("only the superuser may mount the small disk that this test fills")
     try:
         write(disk / "out", "old")

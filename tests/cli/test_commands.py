@@ -34,9 +34,8 @@ def test_compare_as_a_process_writes_the_folder(folder):
     assert all(line.isprintable() and len(line) <= 80 for line in told.split("\n"))
     known = expect_warning(r".", sa.compare, sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5,))
     for name in ("auprec", "iauprec", "tests", "pairs", "ranking", "regions"):
-        written = pd.read_csv(
-            folder / "report" / "tables" / f"{name}.csv", keep_default_na=False, na_values=[""]
-        )
+        path = folder / "report" / "tables" / f"{name}.csv"
+        written = pd.read_csv(path, keep_default_na=False, na_values=[""])
         assert (list(written), written.shape) == (list(known.tables[name]), known.tables[name].shape)
     assert (folder / "report" / "report.html").is_file()
     assert sorted(p.name for p in folder.iterdir()) == ["report", "scores.csv", "wide.csv"]
@@ -91,9 +90,8 @@ def test_every_option_has_help_and_the_version_is_printed():
         for name in path:
             command = command.commands[name]
         for parameter in command.params:
-            assert parameter.param_type_name == "argument" or parameter.help.endswith((".", ")", "DIR")), (
-                parameter
-            )
+            ends = parameter.param_type_name == "argument" or parameter.help.endswith((".", ")", "DIR"))
+            assert ends, parameter
     assert run("--version").output == f"skewanova, version {sa.__version__}\n"
 
 
@@ -308,9 +306,8 @@ def values(folder):
 
 def test_compare_values(values):
     options = ("--measure", "accuracy", "--design", "kfold")
-    done = run(
-        "compare-values", "values.csv", *options, "--out", "report", "--paper", "paper", "--rope", 0.01
-    )
+    places = ["--out", "report", "--paper", "paper"]
+    done = run("compare-values", "values.csv", *options, *places, "--rope", 0.01)
     assert (done.exit_code, done.stdout.split("\n")[0]) == (0, "Choose            Use m2.")
     assert done.stdout.endswith("Written to report: open report/report.html in a browser.\n")
     known = sa.compare_values(values, measure="accuracy", design="kfold", rope=0.01)

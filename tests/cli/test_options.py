@@ -56,9 +56,8 @@ def test_ranges_of_skews_or_of_percentages_are_written_as_such(text, remedies):
 def test_parse_priors_and_a_poor_fit_of_quantiles(tmp_path):
     assert parse_priors("0.5, 0.1,1e-2") == (0.5, 0.1, 0.01)
     for text in ("", "0.5,", "0.5;0.1", "half"):
-        with pytest.raises(
-            ValueError, match=exact(f"priors must be numbers separated by commas, but got {text!r}")
-        ):
+        message = f"priors must be numbers separated by commas, but got {text!r}"
+        with pytest.raises(ValueError, match=exact(message)):
             parse_priors(text)
     with pytest.raises(ValueError, match=exact("`priors` must lie strictly between 0 and 1, but got 0")):
         parse_priors("0.5,0")

@@ -80,9 +80,8 @@ def test_other_warnings_of_writing_pass():
 def test_check_as_json_and_inverted_scores_in_every_output(folder):
     found = json.loads(run("check", "scores.csv", "--json").stdout)
     near_chance, few = found.pop("warnings")
-    assert near_chance.startswith(
-        "model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC 0.495)"
-    )
+    said = "model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC 0.495)"
+    assert near_chance.startswith(said)
     assert few.startswith("the smallest fold has 20 positives: means and intervals are about areas in folds")
     assert found == {
         "command": "check", "models": ["m0", "m1"], "folds": ["1", "2", "3"], "n_rows": 240,
@@ -121,9 +120,7 @@ def test_quiet_prints_nothing_and_every_stage_is_counted(folder, undrawn):
     assert_refused(["check", "absent.csv", "--quiet"], "there is no file", folder)
     heard = []
     with listen_to_stages(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
-        sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5, 0.4)).save(
-            "report", figures="svg"
-        )
+        sa.compare("scores.csv", (0.4, 0.5), at_priors=(0.5, 0.4)).save("report", figures="svg")
     report_stage("nobody hears")
     figures = [kind.replace("_", " ") for kind in KINDS if kind not in {"components", "prior_estimate"}]
     assert heard == [*STAGES, *(f"figure {kind}" for kind in figures)]
@@ -188,9 +185,8 @@ def test_diff_tells_what_changed_by_its_exit_status(folder):
     found = json.loads(run("diff", "old.json", "new.json", "--json").stdout)
     assert (found["command"], found["leader_changed"], len(found["changes"])) == ("diff", True, 2)
     assert run("diff", "old.json", "new.json", "-q").output == ""
-    assert_refused(
-        ["diff", "old.json", "scores.csv"], "Error: NEW must be a folder written by `skewanova", folder
-    )
+    message = "Error: NEW must be a folder written by `skewanova"
+    assert_refused(["diff", "old.json", "scores.csv"], message, folder)
 
 
 def test_what_is_coloured_and_completed():

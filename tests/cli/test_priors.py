@@ -40,9 +40,8 @@ def test_prior_prints_a_row_a_model_and_writes_a_folder(files):
     done = run("prior", "scores.csv", "field.csv", "--out", "out")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "(all together)" in done.stdout
-    assert "As a deployment prior: the prior estimated from unlabelled scores of 2 models" in " ".join(
-        done.stdout.split()
-    )
+    said = "As a deployment prior: the prior estimated from unlabelled scores of 2 models"
+    assert said in " ".join(done.stdout.split())
     assert {str(path) for path in content(files / "out")} == {
         "prior.csv", "bins.csv", "prior.md", "figures/prior_1.svg", "figures/prior_2.svg", "provenance.json",
     }  # fmt: skip

@@ -143,10 +143,8 @@ def test_conclusions_do_not_depend_on_the_grid_of_priors(design):
         pd.testing.assert_frame_equal(one, other)
     columns = ["rank", "model", "iauprec", "conf_low", "conf_high", "group"]
     pd.testing.assert_frame_equal(few.ranking[columns], many.ranking[columns])
-    three_way = [
-        float(r.tests.query("test == 'three_way' and term == 'model'")["p_value"].iloc[0])
-        for r in (few, many)
-    ]
+    published = (r.tests.query("test == 'three_way' and term == 'model'") for r in (few, many))
+    three_way = [float(rows["p_value"].iloc[0]) for rows in published]
     assert three_way[1] < 0.5 * three_way[0]  # the published test counts one curve once for each prior
 
 
@@ -314,10 +312,8 @@ def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
     held = frame[frame["part"] == "holdout"].drop(columns=["part", "halving"])
     with pytest.raises(sa.InputError, match=r"needs a table with halvings.*compare_estimators"):
         sa.compare(held, PRIOR, design="split_half")
-    for test in (
-        lambda: omnibus_test(result.tables["iauprec"], method="split_half_gg"),
-        lambda: posthoc(result.tables["iauprec"], method="split_half_t"),
-    ):
-        expect_error(r"split_half_.* needs halvings .*: pass the Evalu", test)
+    for test, method in ((omnibus_test, "split_half_gg"), (posthoc, "split_half_t")):
+        message = r"split_half_.* needs halvings .*: pass the Evalu"
+        expect_error(message, test, result.tables["iauprec"], method=method)
     few = sa.evaluate(halved_frame(models=tuple("ABCDE"), n_halvings=3, inner_folds=5, n_cases=90))
     expect_error("needs 4 halvings for 5 models, but has 3", omnibus_test, few, method="split_half_hotelling")

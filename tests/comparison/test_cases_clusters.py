@@ -162,9 +162,8 @@ def test_runs_leave_out_clusters_too():
     rng = np.random.default_rng(4)
     noise = rng.normal(size=(cluster.max() + 1, 9))[cluster] + rng.normal(size=(len(cluster), 9))
     scores = positive[:, None] * np.repeat([1.6, 1.4, 1.2], 3) + noise
-    runs = [
-        table(positive, scores[:, j::3], cluster=cluster, weight=weight).assign(fold=j + 1) for j in range(3)
-    ]
+    sample_of = {"cluster": cluster, "weight": weight}
+    runs = [table(positive, scores[:, j::3], **sample_of).assign(fold=j + 1) for j in range(3)]
     result = compared(pd.concat(runs, ignore_index=True))
     assert (result.design.kind, result.design.n_clusters) == ("runs", cluster.max() + 1)
     one = auprec_covariance(positive, scores, deployment_prior=RANGE, cluster=cluster, sample_weight=weight)

@@ -1,5 +1,7 @@
 """compare() of several runs on one test set: the public test, one variance, words, rates."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,11 +34,8 @@ def seeds(n_models=3, n_runs=4, n=60, m=300, *, quality=1.2, seed=0):
 def table(labels, scores, *, case=True):
     n_cases, n_models, n_runs = scores.shape
     rows = pd.DataFrame({"case": np.arange(n_cases), "y_true": labels})
-    parts = (
-        rows.assign(model=f"m{model}", fold=run + 1, y_score=scores[:, model, run])
-        for model in range(n_models)
-        for run in range(n_runs)
-    )
+    cells = itertools.product(range(n_models), range(n_runs))
+    parts = (rows.assign(model=f"m{m}", fold=run + 1, y_score=scores[:, m, run]) for m, run in cells)
     frame = pd.concat(parts, ignore_index=True).sample(frac=1, random_state=0)
     return frame if case else frame.sort_values(["model", "fold", "case"]).drop(columns="case")
 
@@ -91,9 +90,8 @@ def test_bands_of_means_know_that_runs_are_few(found):
     n_cases, n_models, n_runs = scores.shape
     names = [int(name[1:]) for name in result.evaluation.models]
     one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=0.3)
-    _, df = run_mean_errors(
-        one.estimate.reshape(n_models, n_runs), one.covariance, DegreesOfFreedom(case_df=59)
-    )
+    areas = one.estimate.reshape(n_models, n_runs)
+    _, df = run_mean_errors(areas, one.covariance, DegreesOfFreedom(case_df=59))
     bands = auprec_bands(result.evaluation, [0.3])
     error = np.linalg.norm(joint_curves(result.evaluation, np.array([0.3])).deviations[..., 0], axis=0)
     normal = stats.norm.isf(stats.t.sf((bands["conf_high"] - bands["auprec"]).to_numpy() / error, df[names]))

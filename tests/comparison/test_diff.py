@@ -78,9 +78,8 @@ def test_leader_groups_and_areas(tmp_path):
 def test_another_question_is_said_and_folders_and_json_say_the_same(old, tmp_path):
     other = simulated(("A", "NA", "C"), deployment_prior=(0.3, 0.5))
     told = [text for text in changes(old, other).sentences if text.startswith("deployment prior: ")]
-    assert told == [
-        "deployment prior: uniform over priors 0.05 to 0.2 before, uniform over priors 0.3 to 0.5 now."
-    ]
+    before, now = (f"uniform over priors {limits}" for limits in ("0.05 to 0.2", "0.3 to 0.5"))
+    assert told == [f"deployment prior: {before} before, {now} now."]
     new = simulated(("C", "A", "D\x1b[31m"))
     wanted = changes(old, new)
     paths = [write_folder(result, tmp_path / name) for result, name in ((old, "old"), (new, "new"))]

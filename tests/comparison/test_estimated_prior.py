@@ -120,9 +120,8 @@ def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
     monkeypatch.setattr(batches, "N_CENTRES", 7)
     monkeypatch.setattr(batches, "N_SPREADS", 5)
     labelled, unlabelled = tables()
-    weekly = sa.estimate_prior_from_tables(
-        labelled, unlabelled.assign(batch=np.tile([1, 2, 3, 4], 750)), n_bins=3
-    )
+    batched = unlabelled.assign(batch=np.tile([1, 2, 3, 4], 750))
+    weekly = sa.estimate_prior_from_tables(labelled, batched, n_bins=3)
     frame = weekly.to_frame()
     assert frame["batch"].tolist() == ["", "", "1", "2", "3", "4", "", "1", "2", "3", "4"]
     assert frame["sensitivity_low"].notna().tolist() == [False, True, *[False] * 4, True, *[False] * 4]

@@ -183,16 +183,14 @@ def test_a_moved_prior_is_named_at_once_or_in_pooled_batches(labelled_folder):
 
 def test_more_looks_widen_intervals_and_an_open_number_most(labelled_folder):
     weeks = draw_weeks([0.1] * 3, np.random.default_rng(5))
-    widths = [
-        np.ptp(monitor(labelled_folder, weeks, looks=looks).table[["conf_low", "conf_high"]].iloc[2])
-        for looks in (3, 52, 520)
-    ]
+    limits = ["conf_low", "conf_high"]
+    tables = [monitor(labelled_folder, weeks, looks=looks).table for looks in (3, 52, 520)]
+    widths = [np.ptp(table[limits].iloc[2]) for table in tables]
     assert widths == sorted(widths)
     late = draw_weeks([0.1] * 30, np.random.default_rng(6), n=100)
     without = monitor(labelled_folder, late, looks=None)
-    assert np.ptp(without.table[["conf_low", "conf_high"]].iloc[-1]) > np.ptp(
-        monitor(labelled_folder, late).table[["conf_low", "conf_high"]].iloc[-1]
-    )
+    usual = monitor(labelled_folder, late)
+    assert np.ptp(without.table[limits].iloc[-1]) > np.ptp(usual.table[limits].iloc[-1])
     assert "95 % over all looks: " in without.sentences[0]
     expect_error("`looks` must be", monitor, labelled_folder, weeks, looks=0)
     with pytest.raises(InputTypeError, match="`rng` must be a whole number"):
@@ -202,9 +200,8 @@ def test_more_looks_widen_intervals_and_an_open_number_most(labelled_folder):
 def test_label_shift_is_warned_of_and_the_lead_is_that_of_a_test_set(labelled_folder):
     rng = np.random.default_rng(7)
     weeks = draw_weeks([0.1] * 2, rng)
-    shifted = weeks.assign(
-        y_score=np.where(weeks["batch"] == 2, rng.normal(scale=0.2, size=2000), weeks["y_score"])
-    )
+    narrow = rng.normal(scale=0.2, size=2000)
+    shifted = weeks.assign(y_score=np.where(weeks["batch"] == 2, narrow, weeks["y_score"]))
     report = expect_warning("^batch 2: label shift is rejected", monitor, labelled_folder, shifted)
     assert report.table["p_value"].iloc[1] < 0.05 / 52
     frame = draw_labelled(0.1, np.random.default_rng(11))
@@ -230,13 +227,10 @@ def draw_labelled(lead, rng, n_batches=6, n=400):
     frame = pd.DataFrame({"batch": np.repeat(range(1, n_batches + 1), n), "case": range(len(positive))})
     frame["y_true"] = positive * 1.0
     shifts = {"B": 1.5 - lead, "A": 1.5}
-    parts = [
-        frame.assign(
-            model=name, y_score=(common + rng.normal(size=len(positive))) / np.sqrt(2) + shift * positive
-        )
-        for name, shift in shifts.items()
-    ]
-    return pd.concat(parts)
+    score = {
+        m: (common + rng.normal(size=len(positive))) / np.sqrt(2) + s * positive for m, s in shifts.items()
+    }
+    return pd.concat(frame.assign(model=model, y_score=score[model]) for model in shifts)
 
 
 @each(("lead", "state"), [(0.8, "ahead"), (0.0, "open"), (-0.8, "behind")])
@@ -259,9 +253,8 @@ def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelle
     late = frame.assign(y_true=frame["y_true"].where(frame["batch"].isin([1, 3, 6])))
     lead = monitor(labelled_folder, late, deployment_prior=0.05).lead
     assert (lead["batch"].tolist(), lead["n_batches"].max()) == (["1", "3", "6"], 2)
-    few = monitor(
-        labelled_folder, frame.assign(y_true=frame["y_true"].where(frame["case"] < 20)), deployment_prior=0.05
-    )
+    few = frame.assign(y_true=frame["y_true"].where(frame["case"] < 20))
+    few = monitor(labelled_folder, few, deployment_prior=0.05)
     assert few.lead.empty
     assert few.sentences[-1].startswith("The labelled cases that A and B both scored are too few")
     once = frame.assign(y_true=frame["y_true"].where(frame["model"] == "B"))
@@ -282,9 +275,7 @@ def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelle
     ({"label": 2}, r"`y_true` must be 0 or 1, or blank .* is '2"),
     ({"label": "?"}, r"`y_true` must be 0 or 1, or blank .* is '\?' at row 0"),
 ])  # fmt: skip
-def test_labelled_cases_without_another_model_or_with_other_labels_are_refused(
-    labelled_folder, change, message
-):
+def test_labels_without_another_model_or_with_other_labels_are_refused(labelled_folder, change, message):
     frame = draw_labelled(0.1, np.random.default_rng(12))
     if "select" in change:
         frame = frame[frame["model"] == change["select"]]
@@ -298,10 +289,8 @@ def test_labelled_cases_without_another_model_or_with_other_labels_are_refused(
 
 
 def test_a_folder_without_its_deployment_prior_asks_for_it(labelled_folder):
-    text = (
-        '{"settings": {"deployment_prior": "uniform over skews 4 to 19", "deployment_limits": [0.05, 0.2]}}'
-    )
-    (labelled_folder / "provenance.json").write_text(text)
+    settings = '{"deployment_prior": "uniform over skews 4 to 19", "deployment_limits": [0.05, 0.2]}'
+    (labelled_folder / "provenance.json").write_text(f'{{"settings": {settings}}}')
     frame = draw_labelled(0.1, np.random.default_rng(13))
     with pytest.raises(InputError, match=r"`deployment_prior` must be given.*uniform over skews 4 to 19$"):
         monitor(labelled_folder, frame)

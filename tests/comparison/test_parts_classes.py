@@ -24,10 +24,8 @@ def drawn(n=900, seed=0, pulls=(1.5, 1.4, 0.3)):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 3, size=n)
     shared = rng.normal(size=(n, 3))
-    return labels, {
-        f"m{i}": pull * np.eye(3)[labels] + 0.7 * shared + 0.7 * rng.normal(size=(n, 3))
-        for i, pull in enumerate(pulls)
-    }
+    own = (pull * np.eye(3)[labels] + 0.7 * rng.normal(size=(n, 3)) for pull in pulls)
+    return labels, {f"m{i}": scores + 0.7 * shared for i, scores in enumerate(own)}
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +68,8 @@ def test_groups_are_those_of_the_joint_family_and_words_name_each_class(found):
     assert max(map(len, text.splitlines())) <= 80
     assert str(result) == result.summary()
     assert result.to_frame().equals(result.ranking)
-    assert [len(getattr(result, name)) - 1 for name in result.FRAMES] == [
-        getattr(result, name).index[-1] for name in result.FRAMES
-    ]  # rows are numbered through
+    frames = [getattr(result, name) for name in result.FRAMES]
+    assert [frame.index[-1] for frame in frames] == [len(frame) - 1 for frame in frames]
 
 
 @pytest.mark.slow
@@ -90,10 +87,8 @@ def test_refusals(found):
     scores, _ = found
     with pytest.raises(sa.InputTypeError, match=r"; use skewanova.compare_classes\(scores\)$"):
         sa.compare_datasets(scores, 0.3)
-    with pytest.raises(
-        sa.InputTypeError, match=r"but got mappingproxy; with two classes use skewanova.compare"
-    ):
-        sa.compare_classes(scores.tables, 0.3)
+    message = r"but got mappingproxy; with two classes use skewanova.compare"
+    expect_error(message, sa.compare_classes, scores.tables, 0.3, error=sa.InputTypeError)
     with pytest.raises(sa.InputTypeError, match=r"scores must be .* by skewanova.compare_classes\(scores\)$"):
         sa.compare(scores)
     with pytest.raises(sa.InputTypeError, match=r"^compare_classes\(\) has no argument 'columns'$"):
@@ -123,10 +118,8 @@ def test_what_to_deploy_goes_by_the_joint_family_and_the_control(found):
 @pytest.mark.usefixtures("quick_parts")
 def test_folder_has_numbers_for_names(found, tmp_path):
     _, result = found
-    bold = {
-        name: getattr(result, name).assign(**{"class": lambda f: "<b>" + f["class"] + "</b>"})
-        for name in ("pairs", "ranking")
-    }
+    names, tagged = ("pairs", "ranking"), {"class": lambda f: "<b>" + f["class"] + "</b>"}
+    bold = {name: getattr(result, name).assign(**tagged) for name in names}
     comparisons = {f"<b>{name}</b>": one for name, one in result.comparisons.items()}
     folder = replace(result, comparisons=comparisons, **bold).save(tmp_path / "out")
     files = {"tests.csv", "classes.csv", "pairs.csv", "ranking.csv"}

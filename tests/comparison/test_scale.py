@@ -107,9 +107,8 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     assert {*source.pairs["model_a"], *source.pairs["model_b"]} == set(shown)
     assert source.settings is result.settings
     assert "critical_difference" not in report_figures.list_figures(result)
-    names = re.findall(
-        r'<tr data-model="\d"[^>]*><th[^>]*><span class="swatch"></span>(\w)</th>', render_html(result)
-    )
+    pattern = r'<tr data-model="\d"[^>]*><th[^>]*><span class="swatch"></span>(\w)</th>'
+    names = re.findall(pattern, render_html(result))
     assert sorted(names) == sorted(shown)
     axes = {kind: report_figures.FIGURES[kind].draw(source).axes[0] for kind in ("iauprec", "p_values")}
     assert [label.get_text() for label in axes["iauprec"].get_yticklabels()] == shown
