@@ -198,6 +198,26 @@ def test_states(values, options, state, choose):
     assert f"{abs(decisive['estimate']):.3f}" in result.verdict.how_sure
 
 
+def test_settings_rows_and_ranks_that_an_adjustment_does_not_hold():
+    result = sa.compare_values(wide(), design=HOLDOUTS, p_adjust="bh", rng=3)
+    assert result.ranking[["rank_low", "rank_high"]].to_numpy().tolist() == [[1, 3]] * 3
+    assert result.tests.index.tolist() == list(range(len(result.tests)))
+    names = ("design", "seed", "design_description")
+    assert [result.settings[name] for name in names] == ["repeated_holdout", 3, result.design.describe()]
+    runs = sa.compare_values(wide(), design="runs", rng=np.random.default_rng(0))
+    assert [runs.settings[name] for name in names[:2]] == ["run", None]
+    assert runs.settings["design_description"].startswith("20 runs, ")
+    assert "Warnings" not in runs.summary(full=True).split("\n")
+    few = sa.compare_values(wide(5), design="datasets")
+    assert "Warnings" in few.summary(full=True).split("\n")
+    numbered = wide().assign(run=np.repeat([1, 2], 10), fold=np.tile(range(10), 2))
+    for stated, fraction in ((None, 0.1), (0.25, 0.25)):
+        design = sa.FoldDesign("repeated_kfold", stated)
+        assert sa.compare_values(numbered, design=design).design.test_fraction == fraction
+    eight = sa.compare_values(wide(8), design="datasets").pairs  # 3 pairs, and not those of 8 models
+    assert set(eight.loc[eight["role"] == "primary", "test"]) == {"wilcoxon_holm"}
+
+
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_differences_that_do_not_vary_are_not_tested():
     result = sa.compare_values(wide(6, noise=0.0), design="independent")
