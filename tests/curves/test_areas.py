@@ -254,9 +254,8 @@ def test_scores_equal_their_parts():
         found = auprec_score([1, 0, 1, 0], [3, 2, 1, 0], prior=prior)
         assert found.tolist() == auprec(roc_curve([1, 0, 1, 0], [3, 2, 1, 0]), prior).tolist()
     for estimator in ESTIMATORS:
-        found = iauprec_score(
-            labels, scores, deployment_prior=(0.1, 0.3), area_estimator=estimator, **options
-        )
+        options |= {"deployment_prior": (0.1, 0.3), "area_estimator": estimator}
+        found = iauprec_score(labels, scores, **options)
         assert found == iauprec(curve, (0.1, 0.3), area_estimator=estimator)
 
 

@@ -38,9 +38,8 @@ def test_thresholds_are_even_quantiles_without_repeated_points():
     assert curve.fpr.tolist() == pytest.approx([0, 0, 0, 0.25, 0.5, 0.75, 1])
     assert curve.tpr.tolist() == pytest.approx([0, 0.25, 0.5, 0.75, 1, 1, 1])
     assert len(true_roc(stats.uniform(0, 1), stats.uniform(0, 1)).fpr) == 2001 + 2
-    curve = curve_from_rates(
-        np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 0.5, 0.5, 1]), np.array([0.2, 0.2, 0.2, 1])
-    )
+    rates = ([3.0, 2.0, 1.0, 0.0], [0, 0.5, 0.5, 1], [0.2, 0.2, 0.2, 1])
+    curve = curve_from_rates(*map(np.array, rates))
     assert curve.thresholds.tolist() == [np.inf, 3.0, 2.0, 0.0]
     assert (curve.fpr.tolist(), curve.tpr.tolist()) == ([0, 0, 0.5, 1], [0, 0.2, 0.2, 1])
     risen = curve_from_rates(np.array([3.0, 2.0]), np.array([0.5, 0.5]), np.array([0.2, 0.4]))
@@ -141,9 +140,8 @@ def test_samples_have_exact_or_random_counts():
     assert count(10, 0.75) == 7  # 2.5 negatives are 3
     drawn = [count(100, 0.4, exact_counts=False, rng=seed) for seed in range(200)]
     assert (np.mean(drawn), np.std(drawn)) == (pytest.approx(40, abs=1.1), pytest.approx(24**0.5, rel=0.2))
-    one, same, other = (
-        sample_scores(*SETTINGS["binormal"], 30, prior=0.5, rng=seed)[1].tolist() for seed in (1, 1, 2)
-    )
+    drawn = (sample_scores(*SETTINGS["binormal"], 30, prior=0.5, rng=seed)[1] for seed in (1, 1, 2))
+    one, same, other = (scores.tolist() for scores in drawn)
     assert one == same != other
 
 
@@ -279,9 +277,8 @@ def test_shape_covariance_by_hand_and_checks_of_either_class():
     labels = np.repeat([0, 1], [60, 40])
     scores = np.random.default_rng(0).normal(2.0 * labels, 2)
     fit = fit_binormal(labels, scores)
-    assert (fit.normality_positive, fit.normality_negative) == tuple(
-        pytest.approx(normal_ad(part)[1]) for part in (scores[60:], scores[:60])
-    )
+    assert fit.normality_positive == pytest.approx(normal_ad(scores[60:])[1])
+    assert fit.normality_negative == pytest.approx(normal_ad(scores[:60])[1])
     assert np.isnan(normality_p_value(np.arange(7.0)))
     assert "normality" not in repr(fit)
 
@@ -338,9 +335,8 @@ def test_either_class_is_checked_at_half_the_level_of_one_percent(p, warned):
 
 
 def test_distributions_have_one_value_a_parameter_and_boxcox_needs_scores_above_0():
-    with pytest.raises(
-        ValueError, match="`negative` must have valid parameters, one value each, but its median"
-    ):
+    message = "`negative` must have valid parameters, one value each, but its median"
+    with pytest.raises(ValueError, match=message):
         sample_scores(stats.norm([0, 1], 1), stats.norm(), 9, prior=0.5)
     labels = np.repeat([0, 1], 500)
     scores = np.exp(np.random.default_rng(0).normal(labels))

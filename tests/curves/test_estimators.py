@@ -63,10 +63,9 @@ def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
 def test_mean_precision_over_uniform_priors_and_skews(point, limits):
     t, f = map(twins.Fraction, point)
     skews = tuple(1 / p - 1 for p in reversed(limits))
-    by_prior, by_skew = (
-        estimators.prior_averaged_precision(np.array([0, float(t)]), np.array([0.5, float(f)]), weighting)
-        for weighting in (UniformPrior(*limits), UniformSkew(*skews))
-    )
+    tpr, fpr = np.array([0, float(t)]), np.array([0.5, float(f)])
+    weightings = UniformPrior(*limits), UniformSkew(*skews)
+    by_prior, by_skew = (estimators.prior_averaged_precision(tpr, fpr, each) for each in weightings)
     assert by_prior[0] == by_skew[0] == 0
     assert twins.relative_error(by_prior[1], twins.mean_precision_uniform_prior(t, f, *limits)) < 1e-14
     assert twins.relative_error(by_skew[1], twins.mean_precision_uniform_skew(t, f, *skews)) < 1e-14
@@ -140,10 +139,8 @@ def test_vertical_segments_at_priors_below_rounding(estimator):
 
 @pytest.mark.parametrize("held", [1, 5, 12, 1000])
 def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch):
-    steps, at = (
-        rises_of(curve_of([(1, 0), (0, 1), (0, 1), (1, 0), (1, 0), (0, 3)])),
-        np.linspace(0.01, 0.9, 7),
-    )
+    steps = rises_of(curve_of([(1, 0), (0, 1), (0, 1), (1, 0), (1, 0), (0, 3)]))
+    at = np.linspace(0.01, 0.9, 7)
     each = [estimators.area_sums(steps, at[i : i + 1], "trapezoid")[0] for i in range(7)]
     monkeypatch.setattr(estimators, "MAX_PRECISIONS", held)
     assert estimators.area_sums(steps, at, "trapezoid").tolist() == each
@@ -222,9 +219,8 @@ def test_a_sum_by_moments_holds_as_many_precisions_at_once_as_it_may(n_points, r
     tpr, fpr, at = np.full(n_points, 0.5), np.geomspace(0.01, 0.9, n_points), np.linspace(0.1, 0.7, 7)
     sums.add(np.ones(n_points), tpr, fpr)
     monkeypatch.setattr(estimators, "MAX_PRECISIONS", 3)
-    monkeypatch.setattr(
-        estimators, "_sums_from_moments", lambda *of: held.append(len(of[-1])) or one_block(*of)
-    )
+    counted = lambda *of: held.append(len(of[-1])) or one_block(*of)  # noqa: E731
+    monkeypatch.setattr(estimators, "_sums_from_moments", counted)
     truth = estimators.vertex_precision(tpr, fpr, at[:, None]).sum(axis=1)
     assert (sums.evaluate(at), held) == (pytest.approx(truth, rel=1e-14), rows)
 

@@ -187,10 +187,8 @@ def test_a_weighted_curve_is_that_of_its_cases(table, random, cut):
     positive, score, sizes = table
     positive, score = positive[: sizes[0]], score[: sizes[0]]
     weight = np.array([random.choice(WEIGHTS) for _ in positive])
-    whole, expected = (
-        WeightedCurve.from_cases(positive, score, weight),
-        curve_from_scores(positive, score, weight),
-    )
+    cases = positive, score, weight
+    whole, expected = WeightedCurve.from_cases(*cases), curve_from_scores(*cases)
     assert whole.curve().tpr == pytest.approx(expected.tpr, rel=1e-15)
     assert whole.curve().fpr == pytest.approx(expected.fpr, rel=1e-15)
     assert (whole.curve().n_positive, whole.curve().n_negative) == (expected.n_positive, expected.n_negative)

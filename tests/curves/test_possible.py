@@ -37,14 +37,11 @@ def worth(estimator, start, end, value):
         return gain * at_end
     if estimator in INTEGRALS:
         node, weight = np.polynomial.legendre.leggauss(24)
-        along = (
-            [true + (1 + x) / 2 * gain for x in node],
-            [false + (1 + x) / 2 * (next_false - false) for x in node],
-        )
+        share = [(1 + x) / 2 for x in node]
+        along = [true + s * gain for s in share], [false + s * (next_false - false) for s in share]
         return gain * sum(w / 2 * value(t, f) for w, t, f in zip(weight, *along, strict=True))
-    at_start = np.where(
-        true > 0, value(true, false), 0.0 if estimator == "upper_trapezoid" else 1.0 * value(0, 1)
-    )
+    limit = 0.0 if estimator == "upper_trapezoid" else 1.0 * value(0, 1)
+    at_start = np.where(true > 0, value(true, false), limit)
     if estimator == "trapezoid":
         at_start = np.where((true == 0) & (false == 0), at_end, at_start)
     return gain * (at_start + at_end) / 2
@@ -77,9 +74,8 @@ def test_constant_with_ties_against_dynamic_programming(estimator, prior, rarer)
     levels = np.append(0, np.geomspace(1e-5, 1, 6))
 
     def excess(c):
-        return largest_sum(
-            estimator, lambda t, f: loss(t, f, skews[0]) - c * loss(t, f, skews[1]), points, levels
-        )
+        gap = lambda t, f: loss(t, f, skews[0]) - c * loss(t, f, skews[1])  # noqa: E731
+        return largest_sum(estimator, gap, points, levels)
 
     assert excess(constant + 1e-9) <= 1e-7  # no curve exceeds it
     assert excess(constant * 0.85) > 1e-4  # and one comes near
@@ -99,9 +95,8 @@ def test_means_of_vertices_exceed_the_constant_of_distinct_scores(estimator, poi
     pair = (0.99, 0.9)
     losses = 1 - sa.auprec(curve_of_vertices(points), np.array(pair), area_estimator=estimator)
     distinct = max_loss_ratio(*pair, area_estimator=estimator)
-    assert (
-        distinct * 1.02 < losses[0] / losses[1] < max_loss_ratio(*pair, area_estimator=estimator, ties=True)
-    )
+    largest = max_loss_ratio(*pair, area_estimator=estimator, ties=True)
+    assert distinct * 1.02 < losses[0] / losses[1] < largest
 
 
 def test_no_constant_below_1_holds_for_means_of_vertices():

@@ -158,9 +158,8 @@ def test_bad_rates(fpr):
     expect_error(exact(message), roc.RocCurve.from_rates, fpr, [0, 0.5, 0.6, 1], error=ValueError)
     with pytest.raises(ValueError, match=exact(message.replace("fpr", "tpr"))):
         roc.RocCurve.from_rates([0, 0.5, 0.6, 1], fpr)
-    expect_error(
-        "`fpr` must be a number or numbers", roc.RocCurve.from_rates, ["0", "1"], fpr, error=TypeError
-    )
+    message, make = "`fpr` must be a number or numbers", roc.RocCurve.from_rates
+    expect_error(message, make, ["0", "1"], fpr, error=TypeError)
     with pytest.raises(ValueError, match=exact(UNEQUAL + "`fpr` has 2, `tpr` has 3")):
         roc.RocCurve.from_rates([0, 1], [0, 0.5, 1])
 
@@ -198,9 +197,8 @@ def test_range_of_rates_is_checked(limits):
 
 
 def columns(rises):
-    return np.array(
-        [rises.start_tpr, rises.start_fpr, rises.tpr, rises.fpr, rises.fpr_at_first_reach]
-    ).T.tolist()
+    columns = rises.start_tpr, rises.start_fpr, rises.tpr, rises.fpr, rises.fpr_at_first_reach
+    return np.array(columns).T.tolist()
 
 
 def test_rises_in_blocks_are_those_at_once(monkeypatch):

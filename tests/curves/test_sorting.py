@@ -73,10 +73,8 @@ def test_curve_and_rises_equal_the_plain_twin(pair, block_size):
         patch.setattr(sorting, "BLOCK_SIZE", block_size)
         sorted_cases = sort_cases(positive, score)
         curve = curve_from_scores(positive, score)
-        found = [
-            np.concatenate(parts).tolist()
-            for parts in zip(*iter_runs_with_positives(sorted_cases.keys), strict=True)
-        ]
+        runs = zip(*iter_runs_with_positives(sorted_cases.keys), strict=True)
+        found = [np.concatenate(parts).tolist() for parts in runs]
     recovered = sorted_cases.scores(find_run_ends(sorted_cases.keys))
     assert (recovered.dtype, recovered.tolist()) == (score.dtype, values)
     assert curve.tpr.tolist() == [0.0, *(true / true[-1]).tolist()]

@@ -100,9 +100,8 @@ def test_critical_value_is_where_p_falls_below_alpha(n_draws, alpha):
 def test_one_prior_and_two_models_are_a_t_test_that_names_the_better_model():
     measures = measured(scores({"A": 1.0, "B": 1.6}, n_folds=10))
     row = difference_curves(measures, 0.5, n_draws=20_000).iloc[0]
-    wide = measures.auprec[measures.auprec["prior"] == 0.5].pivot(
-        index="fold", columns="model", values="auprec"
-    )
+    areas = measures.auprec[measures.auprec["prior"] == 0.5]
+    wide = areas.pivot(index="fold", columns="model", values="auprec")
     expected = stats.ttest_rel(wide["A"], wide["B"])
     assert row["statistic"] == pytest.approx(expected.statistic, rel=1e-9)
     p = expected.pvalue
@@ -183,9 +182,8 @@ def test_few_folds_have_the_value_of_one_t_and_limits_stay_within_0_and_1(severa
     found = _mean_critical_value(curves(np.repeat(deviations, 2, axis=2), 4), 0.05, n_draws=40_000, rng=0)
     assert found == pytest.approx(stats.t.isf(0.025, 4), rel=0.03)
     unknown = JointCurves(PRIORS, np.ones((2, 2)), np.empty((0, 2, 2)), np.nan)
-    assert np.isnan(
-        [pair_critical_value(unknown, 0.05), _mean_critical_value(unknown, 0.05, n_draws=99, rng=0)]
-    ).all()
+    assert np.isnan(pair_critical_value(unknown, 0.05))
+    assert np.isnan(_mean_critical_value(unknown, 0.05, n_draws=99, rng=0))
     found = auprec_bands(designed(several, 400.0), PRIORS)
     assert (found["conf_low"] == 0).all()
     assert (found["conf_high"] == 1).all()
@@ -243,9 +241,8 @@ def folds(seed=0, n_units=N_UNITS):
 
 def columns_of(deviations):
     """Differences of all pairs at all priors, a column each."""
-    return np.stack(
-        [deviations[:, i, k] - deviations[:, j, k] for i, j in PAIRS for k in range(N_PRIORS)], axis=1
-    )
+    first, second = np.array(PAIRS).T
+    return (deviations[:, first] - deviations[:, second]).reshape(len(deviations), -1)
 
 
 def t_of(table):
@@ -263,9 +260,8 @@ def by_tables(columns, size, rows, *, blocks=(5,)):
     generator, parts = np.random.default_rng(3), []
     for start in range(0, columns.shape[1], size):
         unit = columns[:, start : start + size] / np.linalg.norm(columns[:, start : start + size], axis=0)
-        tables = [
-            (generator.standard_normal((n * rows, N_UNITS)) @ unit).reshape(n, rows, -1) for n in blocks
-        ]
+        drawn = ((n, generator.standard_normal((n * rows, N_UNITS))) for n in blocks)
+        tables = [(normal @ unit).reshape(n, rows, -1) for n, normal in drawn]
         parts.append([t_of(table).max() for block in tables for table in block])
     return np.max(parts, axis=0)
 
@@ -368,10 +364,8 @@ def test_draws_over_cases_are_those_of_normal_curves():
     deviations = folds(n_units=8)
     joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), deviations, np.inf)
     drawn = np.einsum("du,umk->dmk", np.random.default_rng(5).standard_normal((6, 8)), deviations)
-    z = [
-        np.abs(drawn[:, i] - drawn[:, j]) / np.sqrt(((deviations[:, i] - deviations[:, j]) ** 2).sum(axis=0))
-        for i, j in PAIRS
-    ]
+    gaps = ((drawn[:, i] - drawn[:, j], deviations[:, i] - deviations[:, j]) for i, j in PAIRS)
+    z = [np.abs(gap) / np.sqrt((deviation**2).sum(axis=0)) for gap, deviation in gaps]
     assert drawn_over_cases(joint, 0.05, 6, 5) == pytest.approx(np.sort(np.max(z, axis=(0, 2))))
 
 
@@ -465,12 +459,9 @@ def test_widest_values_behind_bands_and_models_that_never_move():
     assert bands.critical_value_of_bands(frame.iloc[2:3]) is None
     # A perfect model and a constant one: a difference, no spread, nothing known of how it varies.
     perfect = np.repeat([1, 0], [30, 90])
-    beside, same = (
-        bands.difference_curves(
-            on_one_set({"a": perfect, "b": other}, at_priors=(0.5,), deployment_prior=0.5), [0.5], n_draws=99
-        )
-        for other in (0, perfect)
-    )
+    pairs = ({"a": perfect, "b": other} for other in (0, perfect))
+    sets = (on_one_set(pair, at_priors=(0.5,), deployment_prior=0.5) for pair in pairs)
+    beside, same = (bands.difference_curves(each, [0.5], n_draws=99) for each in sets)
     assert beside["estimate"].tolist() == [0.5]
     assert beside[["p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
     assert same[["estimate", "conf_low", "conf_high"]].to_numpy().tolist() == [[0, 0, 0]]

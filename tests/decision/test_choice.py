@@ -94,9 +94,7 @@ def points_of(weighting):
         return 1 / (1 + skews), np.full(GRID, 1 / GRID)
     if isinstance(weighting, sa.BetaPrior):
         return stats.beta.ppf(middle, weighting.a, weighting.b), np.full(GRID, 1 / GRID)
-    weights = np.asarray(
-        weighting.weights if weighting.weights is not None else np.ones(len(weighting.priors))
-    )
+    weights = np.ones(len(weighting.priors)) if weighting.weights is None else np.asarray(weighting.weights)
     return np.asarray(weighting.priors), weights / weights.sum()
 
 
@@ -335,10 +333,8 @@ def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
     labels, cluster = np.tile(np.repeat([1, 0], [2, 8]), 12), np.repeat(np.arange(12), 10)
     common = rng.normal(size=(12, 3))[cluster]
     frame = pd.DataFrame({"fold": 1, "case": range(120), "y_true": labels, "cluster": cluster})
-    parts = [
-        frame.assign(model=f"m{k}", y_score=rng.normal((0.5 + 0.9 * k) * labels) + common[:, k])
-        for k in range(3)
-    ]
+    scores = (rng.normal((0.5 + 0.9 * k) * labels) + common[:, k] for k in range(3))
+    parts = [frame.assign(model=f"m{k}", y_score=score) for k, score in enumerate(scores)]
     with warnings.catch_warnings(action="ignore"):
         measures = sa.evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=(0.3, 0.5))
         estimate, covariance, df = iauprec_covariance(measures)
@@ -370,9 +366,7 @@ def test_each_criterion_by_hand_and_its_runner_up():
         ["highest_p_best", "C", 0.6, "B"],
     ]  # fmt: skip
     assert found["margin"].to_numpy() == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.3])
-    unknown = choice.choose_models(
-        decisions(worst_auprec=[0.5, np.nan, 0.4])
-    )  # leaves the criteria behind it
+    unknown = choice.choose_models(decisions(worst_auprec=[0.5, np.nan, 0.4]))  # leaves out what follows it
     assert unknown["criterion"].tolist() == found["criterion"].drop(2).tolist()
     two, one = choice.choose_models(decisions().iloc[:2]), choice.choose_models(decisions().iloc[:1])
     assert two["runner_up"].tolist() == ["A", "A", "B", "B", "A"]

@@ -268,9 +268,8 @@ def test_a_set_elsewhere_has_the_curves_of_memory(single):
     measures, table = single
     away = replace(measures, scores=moved_elsewhere(table))
     same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(measures, PRIORS))
-    sums, cases = (
-        find_test_set(each).measure_areas(each, each.deployment_prior) for each in (away, measures)
-    )
+    sets = ((each, find_test_set(each)) for each in (away, measures))
+    sums, cases = (found.measure_areas(each, each.deployment_prior) for each, found in sets)
     for found, expected in (
         (joint_curves.iauprec_covariance(away), joint_curves.iauprec_covariance(measures)),
         (sums.pair_variances_by_stratum(), cases.pair_variances_by_stratum()),
@@ -285,16 +284,13 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
     mean, covariance, df = joint_curves.iauprec_covariance(evaluation)
     away = replace(evaluation, scores=moved_elsewhere(evaluation.scores))
     same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(evaluation, PRIORS))
-    found, here = (
-        paired_test_set.measure_runs(each, evaluation.deployment_prior) for each in (away, evaluation)
-    )
+    at = evaluation.deployment_prior
+    found, here = (paired_test_set.measure_runs(each, at) for each in (away, evaluation))
     assert (found.area, found.covariance) == (pytest.approx(here.area), pytest.approx(here.covariance))
     assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
     assert (covariance, df) == (pytest.approx(here.covariance_of_means), here.pair_errors()[1].min())
     assert [size for _, size in found.sample.strata] == [size for _, size in here.sample.strata]
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):
-        paired_test_set.measure_runs(
-            replace(away, stated_design=FoldDesign("runs", runs="fixed")), evaluation.deployment_prior
-        )
+        paired_test_set.measure_runs(replace(away, stated_design=FoldDesign("runs", runs="fixed")), at)
     without = replace(away, scores=replace(away.scores, parts=None))
     expect_error("need the scores in memory", paired_test_set.match_runs, without)

@@ -153,9 +153,8 @@ def test_stretches_at_one_prior_and_mean_shortfalls():
     frame = leads.leaders_frame(panel_of([0, 0], [0.5, 0.6], low=0.1, high=0.1), ("A", "B"), np.nan)
     assert frame[["prior_low", "prior_high"]].to_numpy().tolist() == [[0.1, 0.1]] * 2
     assert frame["shortfall"].tolist() == pytest.approx([0.0, 0.1])
-    found = leads.leaders_frame(
-        panel_of([0.0, 0.02, -0.02], [0.6, 0.5, 0.55], errors=0.2), ("A", "B", "C"), 2.0
-    )
+    panel = panel_of([0.0, 0.02, -0.02], [0.6, 0.5, 0.55], errors=0.2)
+    found = leads.leaders_frame(panel, ("A", "B", "C"), 2.0)
     assert found["contender"].tolist() == ["A", "C", "B"]
     assert (found["leader"] == "A").all()
     middle = (logit(LOW) + logit(HIGH)) / 2 + 2  # a straight line has its mean in the middle
@@ -166,9 +165,8 @@ def test_stretches_at_one_prior_and_mean_shortfalls():
 @pytest.mark.parametrize("reach", [0.4 * leads.MIN_WIDTH, 3 * leads.MIN_WIDTH])
 def test_stretches_shorter_than_rounding_are_left_out(reach):
     # The undecided stretch around the crossing has the half-width `reach`.
-    found = leads.leader_intervals(
-        panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2), 2.0
-    )
+    panel = panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2)
+    found = leads.leader_intervals(panel, 2.0)
     assert all(high - low >= leads.MIN_WIDTH * 0.99 for _, _, low, high in found)
     assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
 
@@ -324,9 +322,8 @@ def test_contenders_follow_the_simultaneous_bands(folds):
     means = auprec_by_prior(measures, grid).groupby(["prior", "model"])["auprec"].mean()
     for prior in grid[1:-1]:
         here = found[(found["prior_low"] <= prior) & (prior <= found["prior_high"])]
-        rows = bands[
-            (bands["prior"] == prior) & bands["reject"]
-        ]  # below the smallest supported prior all are in
+        rows = bands[(bands["prior"] == prior) & bands["reject"]]
+        # below the smallest supported prior all are in
         assert rows.empty or prior >= measures.support.smallest_prior
         out = {*rows.loc[rows["conf_low"] > 0, "model_b"], *rows.loc[rows["conf_high"] < 0, "model_a"]}
         assert set(here["contender"]) == set(measures.models) - out

@@ -1,5 +1,6 @@
 """One threshold at the priors of its use: rules, numbers, intervals, frames, tables and the command."""
 
+import itertools
 import json
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 import twins
 from command_runs import run
-from fold_tables import draw_rows
+from fold_tables import draw_rows, score_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
@@ -57,9 +58,8 @@ def by_hand(labels, scores, threshold, prior):
 @given(tie_groups(), st.integers(0, 9), priors())
 def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
     labels, scores = expand(groups)
-    frame = sa.threshold_table(
-        one_fold(labels, scores), threshold=threshold, costs=(1, 20), at_priors=[prior]
-    )
+    options = {"threshold": threshold, "costs": (1, 20), "at_priors": [prior]}
+    frame = sa.threshold_table(one_fold(labels, scores), **options)
     expected = by_hand(labels, scores, threshold, prior)
     assert list(frame["measure"]) == list(operating.MEASURES)
     for measure, value in values(frame).items():
@@ -196,9 +196,8 @@ def test_thresholds_have_four_digits():
     frame = sa.threshold_table(several_folds(), costs=(1, 20), at_priors=[0.4, 0.01], design="independent")
     table = build_thresholds_table(frame)
     assert table.header == ("Model", "Smallest", "Median", "Largest")
-    assert [row[0] for row in table.rows] == [
-        f"{model} (for {prior})" for model in ("A", "B") for prior in (0.4, 0.01)
-    ]
+    names = [f"{model} (for {prior})" for model in "AB" for prior in (0.4, 0.01)]
+    assert [row[0] for row in table.rows] == names
     folds = frame[(frame["model"] == "A") & (frame["chosen_prior"] == 0.4) & (frame["fold"] != "mean")]
     smallest, median, largest = map(float, table.rows[0][1:])
     ends = folds["threshold"].min(), folds["threshold"].max()
@@ -265,12 +264,10 @@ def test_a_fold_called_mean_and_a_distribution_of_priors():
 def parts():
     """Two parts of scores on scales of their own: a threshold of one is not the best of the other."""
     rng, label = np.random.default_rng(5), np.repeat([1, 0], [40, 160])
-    rows = [
-        pd.DataFrame({"model": m, "part": part, "y_true": label, "y_score": rng.normal(label + shift)})
-        for m in "AB"
-        for part, shift in (("tuning", 0.0), ("test", 0.3))
-    ]
-    return pd.concat(rows, ignore_index=True).assign(fold=1)
+    cells = itertools.product("AB", (("tuning", 0.0), ("test", 0.3)))
+    scored = ((model, part, rng.normal(label + shift)) for model, (part, shift) in cells)
+    rows = [score_rows(model, 1, label, score, part=part) for model, part, score in scored]
+    return pd.concat(rows, ignore_index=True)
 
 
 def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
@@ -373,9 +370,7 @@ def test_equal_costs_and_limits_of_a_sum_and_of_a_known_share():
     assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5) == 0
     assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5 + 0.4 * TIE) == 0  # but for rounding
     assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5 + 100 * TIE) == 2
-    assert (
-        operating.vertex_at_min_cost(chance, (1e6, 1e6), 0.5 + 0.4 * TIE) == 0
-    )  # which grows with the costs
+    assert operating.vertex_at_min_cost(chance, (1e6, 1e6), 0.5 + 0.4 * TIE) == 0  # it grows with the costs
     found = operating.weighted_sum(RECALL, FPR, (2.0, 3.0))
     below = np.sqrt((2 * 0.1) ** 2 + (3 * 0.05) ** 2)
     assert found == pytest.approx((1.9, 1.9 - below, 1.9 + np.sqrt((2 * 0.15) ** 2 + (3 * 0.2) ** 2)))

@@ -120,9 +120,8 @@ def test_models_that_agree_and_a_control():
     frame["y_score"] = np.tile(frame["y_score"].to_numpy()[:120], 16)
     plan = sa.plan_comparison(frame, 0.4, difference=0.05, design="independent")
     assert plan.to_frame()["case_factor"].isna().all()
-    assert plan.sentences == (
-        "m0 and m1: their difference does not vary, so nothing can be planned from it.",
-    )
+    said = "m0 and m1: their difference does not vary, so nothing can be planned from it."
+    assert plan.sentences == (said,)
     frame = folds_table(effects=(1.5, 1.2, 0.9))
     options = {"difference": 0.05, "design": "independent"}
     every = sa.plan_comparison(frame, 0.4, **options).to_frame()
@@ -166,9 +165,8 @@ def test_command(tmp_path):
     arguments = ["plan", tmp_path / "scores.csv", "--difference", 0.05, "--out", tmp_path / "out"]
     done = run(*arguments, "--design", "independent")
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith(
-        "Design: independent folds, 8 folds (as stated)\n- m0 and m1: a difference of"
-    )
+    said = "Design: independent folds, 8 folds (as stated)\n- m0 and m1: a difference of"
+    assert done.stdout.startswith(said)
     assert tuple(pd.read_csv(tmp_path / "out" / "plans.csv")) == PLAN_COLUMNS
     assert (tmp_path / "out" / "plans.txt").read_text() == done.stdout
     bad = run("plan", tmp_path / "scores.csv", "--power", 2)
@@ -294,10 +292,9 @@ def test_runs_cases_and_folds_that_have_the_power():
     runs = RUNS.runs_for_power(0.05, pilot, wanted)
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs) >= 0.8
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs - 1) < 0.8
-    times = decision_power.case_factor_for_power(
-        lambda factor: RUNS.power(0.06, 0.05, pilot, n_runs=4, factor=factor), 0.8
-    )
-    assert RUNS.power(0.06, 0.05, pilot, n_runs=4, factor=times) == pytest.approx(0.8, abs=1e-8)
+    power = partial(RUNS.power, 0.06, 0.05, pilot, n_runs=4)
+    times = decision_power.case_factor_for_power(lambda factor: power(factor=factor), 0.8)
+    assert power(factor=times) == pytest.approx(0.8, abs=1e-8)
     assert np.isinf(RUNS.runs_for_power(0.028, pilot, wanted))  # the cases that all runs share leave too much
     assert np.isfinite(RUNS.runs_for_power(0.0281, pilot, wanted))
     assert RUNS.run_share == pytest.approx(3e-4 / 4 / 2e-4)

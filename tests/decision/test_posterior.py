@@ -1,9 +1,11 @@
 """P(best) against importance sampling of its model, its grid against scipy, its guards at their places."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import designed
+from fold_tables import designed, score_rows
 from loops import each
 from messages import expect_error
 from scipy import stats
@@ -117,10 +119,8 @@ def test_9999_draws_from_seed_0_are_shared_by_models_that_are_the_same():
     found = posterior.probability_best(estimate, COVARIANCE, df=4)
     assert (posterior.N_DRAWS, found * 9999) == (9999, pytest.approx(np.round(found * 9999)))
     assert found.tolist() == posterior.probability_best(estimate, COVARIANCE, df=4, rng=0).tolist()
-    assert (
-        len({tuple(posterior.probability_best(estimate, COVARIANCE, df=4, rng=seed)) for seed in (0, 1, 2)})
-        == 3
-    )
+    drawn = (posterior.probability_best(estimate, COVARIANCE, df=4, rng=seed) for seed in (0, 1, 2))
+    assert len(set(map(tuple, drawn))) == 3
     near = 1.0 - 1e-6
     rows = [[1.0, 0.5, 0.5, 0.5], [0.5, 1.0, 1.0, near], [0.5, 1.0, 1.0, near], [0.5, near, near, 1.0]]
     covariance = 1e-3 * np.array(rows)
@@ -141,9 +141,8 @@ def test_value_of_information_of_two_normal_values_is_the_closed_form(ratio):
     deviation = np.sqrt(5e-4)
     assert posterior.expected_losses(draws).min() == pytest.approx(unit_loss(0.01, deviation), abs=1e-4)
     expected = unit_loss(0.01, deviation * np.sqrt(1 - ratio))
-    assert posterior.expected_gains(draws, covariance, np.array([ratio]))[0] == pytest.approx(
-        expected, abs=1e-4
-    )
+    (gain,) = posterior.expected_gains(draws, covariance, np.array([ratio]))
+    assert gain == pytest.approx(expected, abs=1e-4)
 
 
 def test_value_of_information_with_a_normal_prior_equals_brute_force():
@@ -161,20 +160,16 @@ def test_value_of_information_with_a_normal_prior_equals_brute_force():
     data = draws + rng.multivariate_normal([0, 0], further, size=len(draws))
     updated = (np.linalg.solve(now, mean) + data @ np.linalg.inv(further)) @ later
     brute = (updated @ contrast).max(axis=1).mean() - (mean @ contrast).max()
-    assert posterior.expected_gains(draws @ contrast, V, np.array([ratio]))[0] == pytest.approx(
-        brute, rel=0.01
-    )
+    (gain,) = posterior.expected_gains(draws @ contrast, V, np.array([ratio]))
+    assert gain == pytest.approx(brute, rel=0.01)
 
 
 @pytest.fixture(scope="module")
 def measures():
     """Three models in eight independent folds of 20 + 80 cases."""
     rng, labels = np.random.default_rng(4), np.repeat([1, 0], [20, 80])
-    rows = [
-        pd.DataFrame({"model": model, "fold": fold, "y_true": labels, "y_score": rng.normal(shift * labels)})
-        for model, shift in {"a": 1.5, "b": 1.4, "c": 1.0}.items()
-        for fold in range(8)
-    ]
+    cells = itertools.product({"a": 1.5, "b": 1.4, "c": 1.0}.items(), range(8))
+    rows = [score_rows(m, fold, labels, rng.normal(shift * labels)) for (m, shift), fold in cells]
     return designed(evaluate(pd.concat(rows), design="independent"), 0)
 
 
@@ -204,10 +199,8 @@ def test_value_of_information_checks_its_options(measures, options, message):
 
 
 def test_value_of_information_says_what_the_data_lack():
-    scores = pd.DataFrame(
-        {"case": range(60), "y_true": [1] + [0] * 59, "y_score": np.arange(60.0), "fold": 1}
-    )
-    one_positive = pd.concat([scores.assign(model="A"), scores.assign(model="B", y_score=-scores["y_score"])])
+    columns = (("A", np.arange(60.0)), ("B", -np.arange(60.0)))
+    one_positive = pd.concat(score_rows(m, 1, [1] + [0] * 59, score, case=range(60)) for m, score in columns)
     with pytest.raises(InputError, match="needs every model in every fold, and several cases or clusters"):
         value_of_information(evaluate(one_positive))
     y = np.tile([1, 0, 0], 20)

@@ -79,10 +79,8 @@ def assert_numbers_have_tables(result):
             text = text.replace(model, "")
         said = re.findall(r"<?\d[\d,]*\.?\d*", re.sub(r"(and|or|at) \d+ more|\d+ others", "", text))
         known = [number.text for number in verdict.numbers if number.line == name]
-        assert all(any(word.lstrip("<").rstrip(".") in shown for shown in known) for word in said), (
-            said,
-            known,
-        )
+        numbers = [word.lstrip("<").rstrip(".") for word in said]
+        assert all(any(number in shown for shown in known) for number in numbers), (said, known)
 
 
 def assert_bands_agree(result):
@@ -248,9 +246,8 @@ def assert_screen_agrees(result):
     assert ("not reliable" in screen.subtitle) == (not verdict.is_trusted)
     if not verdict.is_trusted:
         assert screen.heads == ["Model", "AUPREC"]
-        assert not re.search(
-            r"is ahead of|\bdiffer\b(?! from those)|\buse m\d|open:|conclusions rest|\u25cf", words
-        )
+        claims = r"is ahead of|\bdiffer\b(?! from those)|\buse m\d|open:|conclusions rest|\u25cf"
+        assert not re.search(claims, words)
         return
     assert_strip_and_marks_agree(result, screen)
     support = result.tables["support"]
@@ -431,10 +428,8 @@ def test_few_clusters_or_positives_are_counted_in_their_unit():
     noise = rng.normal(size=15)[patient]
     parts = [frame.assign(model=m, y_score=rng.normal(size=600) + noise + frame["y_true"]) for m in "ab"]
     verdict = compared(pd.concat(parts), "test_set", (0.4, 0.6)).verdict
-    assert re.fullmatch(
-        r"Only [\d.]+ effective clusters with negatives at prior 0.4; \d+ are needed\.",
-        verdict.weakest_point,
-    )
+    pattern = r"Only [\d.]+ effective clusters with negatives at prior 0.4; \d+ are needed\."
+    assert re.fullmatch(pattern, verdict.weakest_point)
     few = compared(scores("test_set", [2.0, 1.0], n_positive=7, n_negative=2000), "test_set").verdict
     assert few.choose.startswith("No choice: the tests are not reliable here (7 positives).")
     assert re.fullmatch(r"Only 7 positives; \d+ are needed\.", few.weakest_point)
@@ -449,9 +444,8 @@ def test_error_rates_are_those_of_the_design_at_hand():
     frame, learners = (pd.read_csv(studies / name) for name in ("type_one_error.csv", "learners.csv"))
     learners = learners[(learners["level"] == 0.05) & (learners["question"] == "pairs")]
     worst = learners.groupby("learner")["rate"].mean().max()  # as many data sets in each setting of a learner
-    rows = frame[
-        frame["scenario"].str.match("S2[ce]") & (frame["test"] == "default") & (frame["level"] == 0.05)
-    ]
+    frame = frame[(frame["test"] == "default") & (frame["level"] == 0.05)]
+    rows = frame[frame["scenario"].str.match("S2[ce]")]
     designs = {
         "20 hold-outs 80/20": FoldDesign("repeated_holdout", 0.2, n_folds=20),
         "20 hold-outs 50/50": FoldDesign("repeated_holdout", 0.5, n_folds=20),
