@@ -1,5 +1,7 @@
 """Values of any measure: every form gives the same table, and every mistake is named."""
 
+from hashlib import sha256
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -53,9 +55,11 @@ def test_every_form_gives_the_same_table_of_measure_and_source(tmp_path):
     assert [read_values(form).measure for form in [*forms(tmp_path)][-2:]] == ["accuracy", "value"]
     path = tmp_path / "wide.csv"
     assert (read_values(path).source, len(read_values(path).sha256())) == (path, 64)
-    assert read_values(WIDE).sha256() == read_values(LONG).sha256()
+    expected = sha256(LONG.to_csv(index=False).encode()).hexdigest()
+    assert read_values(WIDE).sha256() == read_values(LONG).sha256() == expected
     assert read_values(LONG.assign(f1=LONG["value"] / 2), measure="f1").values["value"].max() == 0.45
-    assert read_values(LONG, measure="accuracy").measure == "accuracy"
+    for form in (LONG, WIDE):
+        assert (read_values(form, measure="f2").measure, read_values(form).run_size) == ("f2", 0)
 
 
 def test_names_stay_text(tmp_path):
@@ -78,10 +82,9 @@ def test_searches(search):
 
 def test_candidates_are_named_by_what_differs():
     assert name_candidates([{"a": 1, "b": SVC()}, {"a": 2, "b": SVC()}]) == ["a=1", "a=2"]
-    assert name_candidates([{"p__a": 1, "q__a": 1}, {"p__a": 2, "q__a": 3}]) == [
-        "p__a=1, q__a=1",
-        "p__a=2, q__a=3",
-    ]
+    long_names = name_candidates([{"p__a": 1, "q__a": 1}, {"p__a": 2, "q__a": 3}])
+    assert long_names == ["p__a=1, q__a=1", "p__a=2, q__a=3"]
+    assert name_candidates([{"a": 1}, {"a": 1}, {"a": 2}]) == ["a=1 (0)", "a=1 (1)", "a=2"]
     assert name_candidates([{"a": 1}, {"a": 1}]) == ["candidate (0)", "candidate (1)"]
     assert name_candidates([{"kernel": "rbf"}, {"kernel": "poly", "degree": 2}]) == [
         "kernel=rbf", "kernel=poly, degree=2",
@@ -106,19 +109,22 @@ def test_cross_validations_data_sets_and_runs():
 
 
 def test_selected_models():
-    assert read_values(WIDE).select_models(["B"]).models == ["B"]
+    pd.testing.assert_frame_equal(
+        read_values(WIDE).select_models(["B"]).values, LONG.tail(3).reset_index(drop=True)
+    )
     expect_error("`models` must be one of A, B", read_values(WIDE).select_models, ["C"])
 
 
 @each(("values", "message"), [
     (WIDE.assign(A="x"), "`A` must hold real numbers.*'x' at row 0"),
     (WIDE.assign(A=[0.1, np.nan, 0.3]), "`A` must not hold NaN or blanks, but has 1, the first at row 1"),
-    (WIDE.assign(A=[0.1, 0.2, np.inf]), "`A` must be finite, but is inf at row 2"),
+    (WIDE.assign(A=[0.1, np.inf, -np.inf]), "`A` must be finite, but is inf at row 1"),
     (WIDE.iloc[:1], "at least 2 folds, but the values are of 1"),
     (WIDE[["A"]], "at least 2 models, but the values are of 1"),
     (WIDE[[]], "at least 2 models, but the values are of 0"),
     (LONG.iloc[:-1], "model 'B' has no value in fold '3'"),
-    (pd.concat([LONG, LONG]), "model 'A' has two values in fold '1'"),
+    (LONG.iloc[::-1].drop([3, 1]), "model 'B' has no value in fold '1'"),  # the first by its place
+    (pd.concat([LONG, LONG]).replace("A", "z"), "model 'z' has two values in fold '1'.* a column dataset$"),
     (LONG.drop(columns="fold"), "must have a column fold"),
     (LONG.rename(columns={"value": "f1"}).assign(f2=1.0), "no column 'value', but 'f1', 'f2'; name"),
     (LONG.drop(columns="value"), "no column 'value'; add it$"),
