@@ -16,8 +16,10 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
+from scipy import stats
 
 import skewanova as sa
 from skewanova.report.screen import build_screen
@@ -41,6 +43,23 @@ def compared() -> sa.Comparison:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         return sa.compare(sa.load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.1, 0.01), alpha=0.005)
+
+
+def crossing() -> sa.Comparison:
+    """Return the comparison of three simulated fraud models, of which two change places."""
+    frauds = {
+        "forest": stats.norm(1.9, 0.7),
+        "boosting": stats.norm(1.7, 1.0),
+        "network": stats.norm(1.85, 1.6),
+    }
+    parts = []
+    for month in range(1, 9):
+        for seed, (model, scores) in enumerate(frauds.items()):
+            sample = sa.curves.sample_scores(stats.norm(0, 1), scores, 5000, prior=0.1, rng=[month, seed])
+            part = pd.DataFrame(dict(zip(("y_true", "y_score"), sample, strict=True)))
+            parts.append(part.assign(model=model, fold=month))
+    belief = sa.BetaPrior.from_quantiles({0.05: 0.04, 0.95: 0.16})
+    return sa.compare(pd.concat(parts), belief, at_priors=(0.2, 0.05), design="independent")
 
 
 def latex(result: sa.Comparison) -> str:
@@ -114,16 +133,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the pictures")
     out = parser.parse_args(argv).out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    result = compared()
+    result, fraud = compared(), crossing()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
+        page = fraud.save(place / "fraud") / "report.html"
+        photographed(page, out / "fraud.png", (1280, 900), ())
         page = result.save(place / "report") / "report.html"
         for screen, (width, height, options) in SCREENS.items():
             photographed(page, out / f"{screen}.png", (width, height), options)
         printed(page, out / "report-print.png", place)
         typeset(result, out / "tables.png", place)
-    for picture in (*SCREENS, "report-print", "tables"):
-        stamped(out / f"{picture}.png", made_from(result, picture))
+    for picture in ("fraud", *SCREENS, "report-print", "tables"):
+        stamped(out / f"{picture}.png", made_from(fraud if picture == "fraud" else result, picture))
         print(out / f"{picture}.png")
 
 

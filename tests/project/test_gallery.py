@@ -78,3 +78,10 @@ def satellite(reports):
 def test_no_picture_of_the_report_is_stale(reports, satellite, name):
     with Image.open(DOCS / "images" / f"{name}.png") as found:
         assert found.text["Drawn"] == reports.made_from(satellite, name), "stale: run make gallery"
+
+
+def test_the_first_picture_is_of_models_that_change_places(reports):
+    result = reports.crossing()
+    with Image.open(DOCS / "images" / "fraud.png") as found:
+        assert found.text["Drawn"] == reports.made_from(result, "fraud"), "stale: run make gallery"
+    assert result.verdict.state == "by_prior"

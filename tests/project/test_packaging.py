@@ -81,7 +81,7 @@ def test_links_of_the_readme_and_quotes_of_the_paper():
     targets = re.findall(r"\]\(([^)]*)\)", readme_on_an_index())
     pages = f"{HOME}/blob/v{skewanova.__version__}/"
     pictures = pages.replace("github.com", "raw.githubusercontent.com").replace("/blob", "")
-    assert len(targets) > 25
+    assert len(targets) > 20
     for target in targets:
         assert target.startswith((pages, pictures)), target
         assert (ROOT / target.removeprefix(pages).removeprefix(pictures).split("#")[0]).exists(), target
