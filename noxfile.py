@@ -138,6 +138,6 @@ def kernels(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def benchmarks(session: nox.Session) -> None:
-    """Measure the table of docs/performance.md; arguments go to the command."""
+    """Measure the table of benchmarks/performance.md; arguments go to the command."""
     session.install("-e", ".[all]")
     session.run("python", "-m", "benchmarks", *session.posargs)

@@ -1,4 +1,4 @@
-"""Measure all rows and print or write the table of docs/performance.md.
+"""Measure all rows and print or write the table of benchmarks/performance.md.
 
 Run: python -m benchmarks [--reduced] [--out FILE]
 """

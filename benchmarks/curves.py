@@ -133,7 +133,7 @@ def by_prevalence(rounds: int) -> list[Row]:
     ]
 
 
-#: What is known to be reached with half of the cases positive (docs/performance.md says why), and else.
+#: What is known to be reached with half of the cases positive (benchmarks/performance.md says why), and else.
 KNOWN = {0.5: (12.0, 4.5, 3.5), 0.1: (5.0, None, None)}
 
 

@@ -23,7 +23,7 @@ class Row:
     Attributes
     ----------
     item : str
-        Number of the target in docs/performance.md.
+        Number of the target in benchmarks/performance.md.
     work, compared : str
         What is measured, and against what.
     best, typical : float
@@ -31,7 +31,7 @@ class Row:
     at_most, at_least : float or None
         The target; none for what is only shown.
     known : float or None
-        What is known to be reached where the target is not (docs/performance.md says why).
+        What is known to be reached where the target is not (benchmarks/performance.md says why).
     """
 
     item: str

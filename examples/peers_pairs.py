@@ -1,7 +1,7 @@
 """How often tools that compare two models find a difference between two that are equal in truth.
 
     pip install scikit-learn stambo CompStats mlxtend
-    python examples/peers_pairs.py --replicates 200 --out studies/records/peers-pairs.csv
+    python examples/peers_pairs.py --replicates 100 --out studies/records/peers-pairs.csv
 
 Two settings. One test set of 100 + 900 cases: scores of two models are normal, correlated by .5, and one
 standard deviation higher for positives. Two learners on one data set of 100 + 300 cases: logistic regressions
@@ -29,7 +29,7 @@ from tqdm import tqdm
 import skewanova as sa
 
 COLUMNS = ("setting", "tool", "version", "test", "level", "rate", "std_error", "replicates")
-LEVELS, N_BOOTSTRAP = (0.05, 0.005), 500
+LEVELS, N_BOOTSTRAP = (0.05, 0.005), 200
 Arrays = tuple[np.ndarray, np.ndarray]
 
 
@@ -109,19 +109,19 @@ def mlxtend_on_learners(name: str) -> Callable[[np.ndarray, np.ndarray, int], fl
 
 MLXTEND = ("paired_ttest_resampled", "paired_ttest_kfold_cv", "paired_ttest_5x2cv", "combined_ftest_5x2cv")
 SETTINGS = {
+    "two learners": (
+        draw_features,
+        {
+            ("skewanova", "compare_estimators"): ours_on_learners,
+            **{("mlxtend", name): mlxtend_on_learners(name) for name in MLXTEND},
+        },
+    ),
     "one test set": (
         draw_scores,
         {
             ("skewanova", "compare_test_set"): ours_on_cases,
             ("stambo", "compare_models"): stambo_on_cases,
             ("CompStats", "Perf.difference"): compstats_on_cases,
-        },
-    ),
-    "two learners": (
-        draw_features,
-        {
-            ("skewanova", "compare_estimators"): ours_on_learners,
-            **{("mlxtend", name): mlxtend_on_learners(name) for name in MLXTEND},
         },
     ),
 }

@@ -142,7 +142,7 @@ def max_loss_ratio(
     With the skews k < l of the two priors and ``h(k) = k ln(1 + 1/k)``, the supremum is ``h(k) / h(l)``.
     Scores that rank all negatives above all positives attain it. For curves above the diagonal, such as
     convex hulls, it is ``(1 - prior) / (1 - rarer_prior)``, which the diagonal attains. The proofs are in
-    docs/errata.md.
+    studies/records/bounds.md.
 
     With ties, the supremum does not change for ``exact`` and ``interpolated_max``. It is larger for
     ``average_precision`` if both priors are high, and 1 for the other estimators.
