@@ -59,6 +59,15 @@ def frame_of(values, models=None, *, n_positive=50):
     return frame[frame["iauprec"].notna()].reset_index(drop=True)
 
 
+def cells(values, *, models=None, folds=None):
+    """Long frame of an array of models x folds."""
+    table = np.asarray(values, dtype=float)
+    models = models or [f"M{i}" for i in range(table.shape[0])]
+    folds = folds or list(range(table.shape[1]))
+    rows = [(m, f, table[i, j]) for i, m in enumerate(models) for j, f in enumerate(folds)]
+    return pd.DataFrame(rows, columns=["model", "fold", "iauprec"])
+
+
 def long_frame_of(cube, priors):
     """Columns model, fold, prior, auprec of an array (n_folds, n_models, n_priors)."""
     cells = itertools.product(*(range(cube.shape[axis]) for axis in (1, 0, 2)))

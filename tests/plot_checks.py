@@ -40,9 +40,8 @@ def precision_at(tpr, fpr, prior):
 def one_fold(model, fold, roc):
     key = {"model": model, "fold": fold}
     fpr_at = np.interp(GRID, roc.tpr, roc.fpr)
-    curves = [
-        {**key, "prior": p, "recall": GRID, "precision": precision_at(GRID, fpr_at, p)} for p in (0.5, 0.1)
-    ]
+    heights = {p: precision_at(GRID, fpr_at, p) for p in (0.5, 0.1)}
+    curves = [{**key, "prior": p, "recall": GRID, "precision": y} for p, y in heights.items()]
     tpr, fpr = np.full(len(PRIORS), 0.8), np.full(len(PRIORS), 0.1 + 0.01 * fold)
     rates = {"precision": precision_at(tpr, fpr, PRIORS), "accuracy": PRIORS * tpr + (1 - PRIORS) * (1 - fpr)}
     return {

@@ -61,10 +61,8 @@ def table(scores_of, *, n_folds, tests, seed=1):
     for fold in range(n_folds):
         base = rng.normal(size=(tests, 3)) + 1.1 * positive[:, None]
         case = fold * tests + np.arange(tests)
-        parts += [
-            pd.DataFrame({"model": m, "fold": fold, "case": case, "y_true": positive, "y_score": s})
-            for m, s in ((model, score(base, positive)) for model, score in scores_of.items())
-        ]
+        rows = pd.DataFrame({"fold": fold, "case": case, "y_true": positive})
+        parts += [rows.assign(model=m, y_score=score(base, positive)) for m, score in scores_of.items()]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -84,9 +82,8 @@ def main(folder):
     with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
         for name, result in results():
             result.save(folder / name, figures="svg" if name == WITH_PICTURES else None)
-            (folder / name / "said.txt").write_text(
-                "\n".join([result.summary(full=True), *result.conclusions])
-            )
+            said = [result.summary(full=True), *result.conclusions]
+            (folder / name / "said.txt").write_text("\n".join(said))
     kernels = [d.get("architecture") for d in threadpool_info() if d["internal_api"] == "openblas"]
     (folder / "kernels.json").write_text(json.dumps(kernels))
 

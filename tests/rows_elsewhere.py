@@ -94,15 +94,16 @@ def by_names(frame):
     return frame.sort_values(["model", "fold", "case"], key=lambda values: values.astype(str))
 
 
+#: But for rounding.
+NEAR = {"rtol": 1e-10, "atol": 1e-10, "check_categorical": False}
+
+
 def assert_nearly_alike(found, here):
     """Every frame of a comparison, its warnings and its verdict; numbers but for rounding."""
     frames = [name for name in here.tables if name not in COMPUTED_FRAMES]
     assert {"ranking", "pairs", "difference_curves", "crossings", "plans", "equivalence"} <= {*frames}
     for name in (*frames, "by_prior"):
-        expected = here.tables[name]
-        pd.testing.assert_frame_equal(
-            found.tables[name], expected, rtol=1e-10, atol=1e-10, check_categorical=False
-        )
+        pd.testing.assert_frame_equal(found.tables[name], here.tables[name], **NEAR)
     assert (found.design, found.warnings) == (here.design, here.warnings)
     assert str(found.verdict) == str(here.verdict)
 
@@ -119,12 +120,9 @@ def sampled(kind, *, n=300, n_folds=1, same=True):
     folds = range(1, n_folds + 1)
     held = [rows if same else rows[cluster % n_folds == fold - 1] for fold in folds]
     cells = [part.assign(fold=fold, model=m) for m in "abc" for fold, part in zip(folds, held, strict=True)]
-    score = [
-        rng.normal(size=len(cell)).round(1) + (1 + k / 9) * cell["y_true"] for k, cell in enumerate(cells)
-    ]
-    return pd.concat(
-        [cell.assign(y_score=s) for cell, s in zip(cells, score, strict=True)], ignore_index=True
-    )
+    noise = [rng.normal(size=len(cell)).round(1) for cell in cells]
+    shifted = (cell.assign(y_score=noise[k] + (1 + k / 9) * cell["y_true"]) for k, cell in enumerate(cells))
+    return pd.concat(shifted, ignore_index=True)
 
 
 def mixed(frame):
@@ -135,9 +133,7 @@ def assert_sampled_alike(source, frame):
     """Of fewer clusters than columns, bands are drawn from other rows with the same products."""
     found, here = (sa.compare(rows, **SET_OPTIONS) for rows in (source, by_names(frame)))
     for name in ("ranking", "pairs", "crossings", "assumptions", "plans"):
-        pd.testing.assert_frame_equal(
-            found.tables[name], here.tables[name], rtol=1e-10, atol=1e-10, check_categorical=False
-        )
+        pd.testing.assert_frame_equal(found.tables[name], here.tables[name], **NEAR)
     assert found.design == here.design
 
 

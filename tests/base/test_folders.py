@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from command_runs import run
+from fuzz.command import content as tree
 from fuzz.faults import room_for
 from loops import each
 from messages import expect_error
@@ -39,12 +40,6 @@ def write(target, content="new", **options):
     with replace_folder(target, MADE, **options) as output:
         output.write("numbers.csv", content)
         output.write("figures/one.svg", content)
-
-
-def tree(place):
-    """Every name below with its content."""
-    paths = {path.relative_to(place).as_posix(): path for path in sorted(place.rglob("*"))}
-    return {name: path.read_bytes() if path.is_file() else None for name, path in paths.items()}
 
 
 def hidden(place):

@@ -275,20 +275,9 @@ def on_a_terminal(commands):
     return received.decode()
 
 
-def assert_nothing_unseen(text):
-    """Colours and movements of the commands' own are left, and nothing that a name brought along."""
-    own = re.sub(r"\x1b\[(\d+m|A)|\r", "", text)
-    assert [line for line in own.split("\n") if escape_text(line) != line] == []
-
-
-def hostile_table():
-    names = dict(zip(("m0", "m1"), (HOSTILE[0] + HOSTILE[1], "".join(HOSTILE[2:])), strict=True))
-    return frame().replace({"model": names})
-
-
 @pytest.mark.slow
 def test_no_name_of_a_table_acts_on_a_terminal(folder):
-    table = hostile_table()
+    table = frame().replace({"model": {"m0": HOSTILE[0] + HOSTILE[1], "m1": "".join(HOSTILE[2:])}})
     parts = [table.assign(dataset=name) for name in HOSTILE[:5]]
     for name, written in {
         "scores": table,
@@ -310,6 +299,7 @@ def test_no_name_of_a_table_acts_on_a_terminal(folder):
         ["check", "sets.csv", "--json"], ["compare", "sets.csv", *QUICK],
     ])  # fmt: skip
     assert (text.count("status 0"), text.count("status 2")) == (10, 7)
-    assert_nothing_unseen(text)
+    own = re.sub(r"\x1b\[(\d+m|A)|\r", "", text)  # colours and movements of the commands' own are left
+    assert [line for line in own.split("\n") if escape_text(line) != line] == []
     assert all(escape_text(name) in text for name in HOSTILE)
     assert all(f"data set {escape_text(name)}" in text for name in HOSTILE[:5])

@@ -15,11 +15,9 @@ from messages import expect_error, expect_warning
 from scipy import stats
 
 import skewanova as sa
-from skewanova import FoldDesign, compare
 from skewanova.comparison.analysis import choose_omnibus_test, choose_pairwise_test
 from skewanova.decision import auprec_bands, difference_curves
 from skewanova.decision.joint_curves import iauprec_covariance, joint_curves
-from skewanova.evaluation import auprec_intervals
 from skewanova.inference import equivalence, omnibus_test, posthoc, split_plot_anova
 from skewanova.priors.weightings import typical_prior
 from skewanova.scores.design import logit_interval
@@ -30,7 +28,7 @@ OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout")
 
 
 def design(kind, n_folds):
-    return FoldDesign(kind, None if kind == "independent" else 0.2, n_folds=n_folds, reason="as stated")
+    return sa.FoldDesign(kind, None if kind == "independent" else 0.2, n_folds=n_folds, reason="as stated")
 
 
 def omnibus(values, kind, priors=(0.5, 0.1)):
@@ -119,7 +117,7 @@ def score_frame(n_folds=6, names="ABC"):
 
 
 def run(frame, **options):
-    return compare(frame, **{"at_priors": (0.5, 0.4, 0.3), "deployment_prior": (0.4, 0.6)} | options)
+    return sa.compare(frame, **{"at_priors": (0.5, 0.4, 0.3), "deployment_prior": (0.4, 0.6)} | options)
 
 
 @cache
@@ -263,7 +261,7 @@ def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFr
     matrix = iauprec_covariance(measures)[1]
     joint = joint_curves(measures, np.array([0.2]))
     np.testing.assert_allclose(covariance_of(joint.deviations), matrix, rtol=1e-9)
-    intervals = auprec_intervals(measures)
+    intervals = sa.evaluation.auprec_intervals(measures)
     np.testing.assert_allclose(intervals["std_error"], np.sqrt(np.diag(matrix)), rtol=1e-9)
     size = measures.support.effective_size(0.2)
     limits = logit_interval(intervals["auprec"], np.sqrt(np.diag(matrix)), df=12, level=0.95, size=size)
@@ -287,7 +285,7 @@ def test_words_on_the_variance_and_halves_that_contradict_no_design(result: sa.C
         result = sa.compare(halved_frame(), at_priors=(0.2,), rng=0)
     assert any("cross-validated in 2 folds" in note for note in result.design.warnings)
     assert "stated design" not in str(result.verdict)
-    design = FoldDesign("split_half", 0.2, n_folds=20, n_halvings=20)
+    design = sa.FoldDesign("split_half", 0.2, n_folds=20, n_halvings=20)
     assert [choose_omnibus_test(design, n) for n in (5, 6)] == ["split_half_hotelling", "split_half_gg"]
     assert choose_pairwise_test(design, 0.05) == "split_half_t"
 

@@ -40,14 +40,10 @@ def test_state_of_the_chosen_model(limits, state, leaders):
     assert _classify_state(_list_leader_ranges(LEADERS), "A", limits) == (leaders, state)
 
 
-def watched(state):
-    row = ("week 1", 1, 100, 0.2, 0.1, 0.3, 0.5, "A", state, False)
-    return MonitorReport("A", 0.95, 52, pd.DataFrame([row], columns=list(MONITOR_COLUMNS)), LEADERS)
-
-
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_is_said_and_drawn(state):
-    found = watched(state)
+    row = ("week 1", 1, 100, 0.2, 0.1, 0.3, 0.5, "A", state, False)
+    found = MonitorReport("A", 0.95, 52, pd.DataFrame([row], columns=list(MONITOR_COLUMNS)), LEADERS)
     assert found.changed == (state == "changed")
     assert STATES[state][1] in found.sentences[0]
     assert "week 1: prior 0.2 (95 % over 52 looks: 0.1 to 0.3)" in found.summary()

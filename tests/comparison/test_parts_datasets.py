@@ -19,10 +19,8 @@ from scipy import stats
 
 import skewanova as sa
 from skewanova.comparison import parts
+from skewanova.inference import effect_sizes, pairwise
 from skewanova.inference.anova import ANOVA_COLUMNS
-from skewanova.inference.effect_sizes import estimate_mean_effect
-from skewanova.inference.pairwise import POSTHOC_COLUMNS
-from skewanova.plotting import plot_by_dataset
 from skewanova.report.figures import draw_mean_ranks
 from skewanova.scores.table import hash_path
 
@@ -81,7 +79,7 @@ def test_pairs_go_by_a_test_that_can_reject(n_sets, n_models, test):
 def test_means_and_errors(result):
     assert tuple(result.comparisons) == NAMES
     columns = {
-        "iauprec": parts.MEAN_COLUMNS, "tests": ANOVA_COLUMNS, "pairs": POSTHOC_COLUMNS,
+        "iauprec": parts.MEAN_COLUMNS, "tests": ANOVA_COLUMNS, "pairs": pairwise.POSTHOC_COLUMNS,
         "hierarchical": parts.HIERARCHICAL_COLUMNS, "ranking": parts.ACROSS_RANKING_COLUMNS,
         "by_dataset": parts.BY_DATASET_COLUMNS, "by_prior": parts.DATASETS_BY_PRIOR_COLUMNS,
     }  # fmt: skip
@@ -120,7 +118,7 @@ def test_hierarchical_differences(result):
         difference = wide[row["model_a"]] - wide[row["model_b"]]
         effects.append(difference.mean())
         variances.append(difference.var() / len(difference))
-    known = estimate_mean_effect(np.array(effects), np.array(variances))
+    known = effect_sizes.estimate_mean_effect(np.array(effects), np.array(variances))
     assert row["estimate"] == pytest.approx(known.estimate)
     assert row["p_value"] == pytest.approx(known.p_value)
     reach = stats.t.isf(0.025, 2) * known.std_error
@@ -144,7 +142,7 @@ def test_differences_by_data_set_are_those_of_a_paired_t_test(result):
 
 
 def test_the_forest_of_a_pair_has_every_data_set_and_all_of_them(result):
-    ax = plot_by_dataset(result, ax=Figure().subplots())
+    ax = sa.plotting.plot_by_dataset(result, ax=Figure().subplots())
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels[-1] == "all data sets"
     assert len(labels) == len(result.comparisons) + 1
@@ -154,14 +152,14 @@ def test_the_forest_of_a_pair_has_every_data_set_and_all_of_them(result):
     assert (x.min(), x.max()) == pytest.approx((row["conf_low"], row["conf_high"]))
     assert ax.get_xlim()[0] < row["prediction_low"] < row["prediction_high"] < ax.get_xlim()[1]
     a, b = result.by_dataset[["model_a", "model_b"]].to_numpy()[-1]
-    other = plot_by_dataset(result.by_dataset, pair=(a, b), ax=Figure().subplots())
+    other = sa.plotting.plot_by_dataset(result.by_dataset, pair=(a, b), ax=Figure().subplots())
     assert len(other.get_yticklabels()) == len(result.comparisons)  # no meta-analysis was given
     assert f"({a} minus {b})" in other.get_xlabel()
     unknown = result.hierarchical.assign(conf_low=np.nan, conf_high=np.nan)
-    drawn = plot_by_dataset(result.by_dataset, hierarchical=unknown, ax=Figure().subplots())
+    drawn = sa.plotting.plot_by_dataset(result.by_dataset, hierarchical=unknown, ax=Figure().subplots())
     assert not drawn.patches  # a point without an interval
     with pytest.raises(ValueError, match="`pair` must be one of the pairs compared"):
-        plot_by_dataset(result, pair=("A", "A"))
+        sa.plotting.plot_by_dataset(result, pair=("A", "A"))
 
 
 @pytest.mark.no_cover
@@ -433,7 +431,7 @@ def test_a_test_set_or_runs_on_it_are_one_observation_of_a_data_set(frame, kind,
         assert means["iauprec"]["A"] - means["iauprec"]["B"] == pytest.approx(found[-1][0])
         assert means["iauprec"].to_dict() == pytest.approx(by_run.to_dict())
         assert (means["std_error"] > 0).all()
-    expected = estimate_mean_effect(*(np.array(side) for side in zip(*found, strict=True)))
+    expected = effect_sizes.estimate_mean_effect(*(np.array(side) for side in zip(*found, strict=True)))
     row = result.hierarchical.iloc[0]
     assert (1 if row["model_a"] == "A" else -1) * row["estimate"] == pytest.approx(expected.estimate)
     assert (row["std_error"], row["p_value"]) == pytest.approx((expected.std_error, expected.p_value))

@@ -8,8 +8,7 @@ from fold_tables import draw_rows
 from loops import each
 from messages import expect_error, expect_warning
 
-from skewanova import Comparison, compare, evaluate, read_scores
-from skewanova.base.checks import InputTypeError
+import skewanova as sa
 from skewanova.decision.choice import CHOICE_COLUMNS
 from skewanova.decision.leads import CROSSING_COLUMNS, DIFFERING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
 from skewanova.evaluation.curve_frames import SUPPORT_COLUMNS
@@ -44,7 +43,7 @@ def scores(names=("low", "high", "mid"), n_folds=4, size=60):
 
 @pytest.fixture(scope="module")
 def result():
-    return compare(scores(), **QUICK)
+    return sa.compare(scores(), **QUICK)
 
 
 def frames(comparison):
@@ -57,7 +56,7 @@ def same_numbers(a, b):
 
 
 def test_frames_have_the_promised_columns_tests_and_labels(result):
-    assert isinstance(result, Comparison)
+    assert isinstance(result, sa.Comparison)
     assert {name: list(frame) for name, frame in frames(result).items()} == COLUMNS
     order = result.ranking["model"].tolist()
     assert (order, result.ranking["rank"].tolist()) == (["high", "mid", "low"], [1, 2, 3])
@@ -79,7 +78,7 @@ def test_frames_have_the_promised_columns_tests_and_labels(result):
 
 
 def test_measures_letters_and_settings_are_those_of_the_public_functions(result):
-    known = evaluate(scores(), **QUICK)
+    known = sa.evaluate(scores(), **QUICK)
     for name in ("auprec", "iauprec"):
         keys = list(COLUMNS[name])[: 3 if name == "auprec" else 2]
         a, b = (f.sort_values(keys, ignore_index=True) for f in (result.tables[name], getattr(known, name)))
@@ -95,8 +94,8 @@ def test_measures_letters_and_settings_are_those_of_the_public_functions(result)
     }  # fmt: skip
     assert {key: result.settings[key] for key in known} == known
     assert (result.alpha, result.source, result.prior_frames) == (0.05, None, {})
-    assert result.sha256 == read_scores(scores()).sha256()
-    same_numbers(compare(scores(), **QUICK, rng=0), result)
+    assert result.sha256 == sa.read_scores(scores()).sha256()
+    same_numbers(sa.compare(scores(), **QUICK, rng=0), result)
 
 
 def test_summary_fits_the_screen_and_options_change_no_columns(result, tmp_path):
@@ -113,18 +112,18 @@ def test_summary_fits_the_screen_and_options_change_no_columns(result, tmp_path)
         assert f" {value:.3f} " in text
     path = tmp_path / "scores.csv"
     scores().to_csv(path, index=False)
-    other = compare(path, 0.4, at_priors=(0.4, 0.6), alpha=0.005, area_estimator="exact", rng=5)
+    other = sa.compare(path, 0.4, at_priors=(0.4, 0.6), alpha=0.005, area_estimator="exact", rng=5)
     assert {name: list(frame) for name, frame in frames(other).items()} == COLUMNS
     assert set(other.tests["test"]) <= set(other.labels)
     assert (other.source, other.settings["seed"], other.settings["alpha"]) == (path, 5, 0.005)
     assert "prior 0.4" in other.summary(full=True)
-    known = evaluate(scores(), deployment_prior=0.4, at_priors=(0.4,), area_estimator="exact")
+    known = sa.evaluate(scores(), deployment_prior=0.4, at_priors=(0.4,), area_estimator="exact")
     areas = other.tables["iauprec"]["iauprec"]
     assert sorted(areas) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
 
 
 def test_a_control_is_the_family_everywhere(result):
-    other = compare(scores(), **QUICK, control="low")
+    other = sa.compare(scores(), **QUICK, control="low")
     primary = other.pairs[other.pairs["role"] == "primary"]
     pairs = [["high", "low"], ["mid", "low"]]
     assert primary[["model_a", "model_b"]].to_numpy().tolist() == pairs
@@ -160,16 +159,16 @@ def test_a_control_is_the_family_everywhere(result):
 
 def test_models_leaves_the_others_out(result):
     frame = scores()
-    table = read_scores(frame)
-    found = compare(table.select_models(["low", "high", "low"]), **QUICK)
-    same_numbers(found, compare(frame[frame["model"] != "mid"], **QUICK))
+    table = sa.read_scores(frame)
+    found = sa.compare(table.select_models(["low", "high", "low"]), **QUICK)
+    same_numbers(found, sa.compare(frame[frame["model"] != "mid"], **QUICK))
     assert found.ranking["model"].tolist() == ["high", "low"]
     expect_error(r"`models` must be one of .*; but got 'lo'", table.select_models, ["high", "lo"])
     for models in ([], ["mid"]):
         remedy = "for one model use" if models else "name 2 or more in `models`$"
         message = f"needs at least 2 models, but the table has {len(models)}; {remedy}"
-        expect_error(message, compare, table.select_models(models), **QUICK)
-    with pytest.raises(InputTypeError, match="`models` must be a list of names, but got 'high'"):
+        expect_error(message, sa.compare, table.select_models(models), **QUICK)
+    with pytest.raises(sa.InputTypeError, match="`models` must be a list of names, but got 'high'"):
         table.select_models("high")
 
 
@@ -179,7 +178,7 @@ def test_models_leaves_the_others_out(result):
     ({"design": "independent", "p_adjust": "bonferroni"}, "paired_t_bonferroni"),
 ])  # fmt: skip
 def test_the_adjustment_is_that_of_primary_and_equivalence(options, test):
-    found = compare(scores(), **QUICK, **options)
+    found = sa.compare(scores(), **QUICK, **options)
     primary = found.pairs[found.pairs["role"] == "primary"]
     assert set(primary["test"]) == {test}
     method = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(options["p_adjust"], options["p_adjust"])
@@ -190,7 +189,7 @@ def test_the_adjustment_is_that_of_primary_and_equivalence(options, test):
 
 @each("options", [{}, {"p_adjust": "bh"}, {"control": "low"}])
 def test_ranks_are_counted_from_the_rejected_pairs_of_the_primary_family(options):
-    found = compare(scores(n_folds=12), **QUICK, design="independent", **options)
+    found = sa.compare(scores(n_folds=12), **QUICK, design="independent", **options)
     rows = found.pairs[(found.pairs["role"] == "primary") & found.pairs["reject"].astype(bool)]
     assert len(rows)  # or the test tells nothing
     better = rows["model_a"].where(rows["estimate"] > 0, rows["model_b"])
@@ -203,7 +202,7 @@ def test_ranks_are_counted_from_the_rejected_pairs_of_the_primary_family(options
 
 def test_another_family_is_behind_the_primary_and_a_note_is_issued_once():
     with expect_warning(r"^pairwise='tukey' may reject .* here. As pub.*Leave `pairwise` out$"):
-        found = compare(scores(), **QUICK, pairwise="tukey")
+        found = sa.compare(scores(), **QUICK, pairwise="tukey")
     families = found.pairs[found.pairs["response"] == "iauprec"].groupby("role", sort=False)["test"]
     assert set(families.get_group("primary")) == {"tukey"}
     assert "published" not in families.groups
@@ -212,7 +211,7 @@ def test_another_family_is_behind_the_primary_and_a_note_is_issued_once():
     same = pd.concat([table[table["model"] == "low"].assign(model=name) for name in "ab"])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        compare(same, **QUICK)
+        sa.compare(same, **QUICK)
     notes = [str(each.message) for each in caught]
     assert any(note.startswith("the models are identical in every fold, so F and p are") for note in notes)
     assert (len(set(notes)), {each.filename for each in caught}) == (len(notes), {__file__})
@@ -234,11 +233,11 @@ def test_another_family_is_behind_the_primary_and_a_note_is_issued_once():
     ({"missing": "ignore"}, "`missing` must be one of raise, drop"),
 ])  # fmt: skip
 def test_options_out_of_range(options, message):
-    expect_error(message, compare, scores(), **QUICK | options)
+    expect_error(message, sa.compare, scores(), **QUICK | options)
 
 
 def test_one_prior_and_many_have_their_summaries(result):
-    one = compare(scores(), (0.3, 0.5), at_priors=0.4)
+    one = sa.compare(scores(), (0.3, 0.5), at_priors=0.4)
     assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS
     assert one.tables["prior_pairs"].empty
     assert "there is one prior only" in " ".join(one.warnings)
@@ -247,7 +246,7 @@ def test_one_prior_and_many_have_their_summaries(result):
     pd.testing.assert_frame_equal(one.tables["iauprec"], result.tables["iauprec"])
     long = "a classifier with a very, very long name that goes on"
     names = (f"{long} 1", f"{long} 2", "new\nline\x1b[2J", "x" * 300, "模型")
-    found = compare(scores(names), (0.3, 0.5), at_priors=np.linspace(0.2, 0.9, 8), alpha=0.01)
+    found = sa.compare(scores(names), (0.3, 0.5), at_priors=np.linspace(0.2, 0.9, 8), alpha=0.01)
     lines = found.summary(full=True).split("\n")
     assert all(len(line) <= 80 and line.isprintable() for line in lines)
     ranked = lines[lines.index("Ranking by mean IAUPREC over folds") + 3 :][:5]
@@ -260,7 +259,7 @@ def test_one_prior_and_many_have_their_summaries(result):
 
 def test_a_fold_that_a_model_lacks_may_be_dropped():
     table = scores()
-    dropped = compare(table[(table["model"] != "mid") | (table["fold"] != 2)], **QUICK, missing="drop")
+    dropped = sa.compare(table[(table["model"] != "mid") | (table["fold"] != 2)], **QUICK, missing="drop")
     assert dropped.design.n_folds == 3
     assert dropped.design.ratio == pytest.approx(1 / 3)  # of all four there were
     mixed = dropped.tests[dropped.tests["test"] == "mixed"]
@@ -268,7 +267,7 @@ def test_a_fold_that_a_model_lacks_may_be_dropped():
     assert {name: list(frame) for name, frame in frames(dropped).items()} == COLUMNS
     assert sorted(set(dropped.tables["iauprec"]["fold"])) == [1, 3, 4]
     assert dropped.warnings[0].startswith("dropped 1 of 4 folds for all models, since these are missing: m")
-    known = compare(table[table["fold"] != 2], **QUICK)
+    known = sa.compare(table[table["fold"] != 2], **QUICK)
     pd.testing.assert_frame_equal(dropped.tables["iauprec"], known.tables["iauprec"], check_exact=True)
 
 
@@ -276,7 +275,7 @@ def test_perfect_constant_and_equal_models():
     mid = scores()[lambda f: f["model"] == "mid"]
     perfect = mid.assign(model="perfect", y_score=lambda f: f["y_true"])
     constant = perfect.assign(model="constant", y_score=0.5)
-    found = compare(pd.concat([mid, mid.assign(model="twin"), constant, perfect]), **QUICK)
+    found = sa.compare(pd.concat([mid, mid.assign(model="twin"), constant, perfect]), **QUICK)
     by_model = found.tables["auprec"].set_index("model")
     assert set(by_model.loc["perfect", "auprec"]) == {1.0}
     assert (by_model.loc["constant", "auprec"] == by_model.loc["constant", "prior"]).all()
@@ -290,7 +289,7 @@ def test_perfect_constant_and_equal_models():
 
 def test_identical_models_are_not_told_apart_by_their_names():
     one = scores(("a",))
-    found = compare(pd.concat([one, one.assign(model="b")]), **QUICK)
+    found = sa.compare(pd.concat([one, one.assign(model="b")]), **QUICK)
     assert found.pairs["estimate"].abs().max() < 1e-14
     assert not found.pairs["reject"].any()
     assert found.ranking["group"].tolist() == ["a", "a"]
@@ -303,8 +302,8 @@ def test_identical_models_are_not_told_apart_by_their_names():
     assert not (model["p_value"] < 0.99).any()
     assert any("the models are identical in every fold" in note for note in found.warnings)
     assert all(len(line) <= 80 for line in found.summary(full=True).split("\n"))
-    plain = compare(scores(tuple(NAMES)), **QUICK)
-    hostile = compare(scores(tuple(NAMES)).replace({"model": NAMES}), **QUICK)
+    plain = sa.compare(scores(tuple(NAMES)), **QUICK)
+    hostile = sa.compare(scores(tuple(NAMES)).replace({"model": NAMES}), **QUICK)
     for name, frame in frames(plain).items():
         renamed = frame.replace(dict.fromkeys(NAME_COLUMNS, NAMES))
         pd.testing.assert_frame_equal(renamed, hostile.tables[name], check_exact=True)

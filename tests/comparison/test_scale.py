@@ -10,11 +10,10 @@ import pytest
 from hostile_results import render_html, simulated
 from latex_runs import compiled, has_package
 
-from skewanova import compare, load_satellite_scores
+import skewanova as sa
 from skewanova.base.text import MAX_ROWS, Table
 from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import build_decision_frames
-from skewanova.decision import decision_table
 from skewanova.evaluation.curve_frames import precision_recall
 from skewanova.inference.pairwise import tukey_by_prior
 from skewanova.report import figures as report_figures
@@ -67,7 +66,7 @@ def test_hundreds_of_tables_and_a_long_one_compile(tmp_path):
 
 @pytest.fixture(scope="module")
 def satellite():
-    return compare(load_satellite_scores(), at_priors=(0.5, 0.2, 0.1, 0.05), rng=0)
+    return sa.compare(sa.load_satellite_scores(), at_priors=(0.5, 0.2, 0.1, 0.05), rng=0)
 
 
 def test_surface_bands_and_many_curves_in_fewer_points(satellite, monkeypatch):
@@ -77,7 +76,7 @@ def test_surface_bands_and_many_curves_in_fewer_points(satellite, monkeypatch):
     known = points.groupby(keys, sort=False, observed=True)["precision"].mean().reset_index()
     pd.testing.assert_frame_equal(frame, known, rtol=1e-12, atol=1e-14)
     measures, options = satellite.evaluation, Options(0.05, "auto", None, None, 0.01, 0)
-    promised = decision_table(measures, rng=0)
+    promised = sa.decision.decision_table(measures, rng=0)
     drawn_anew = build_decision_frames(measures, promised, options)
     shared = build_decision_frames(measures, promised, options, satellite.tables["difference_curves"])
     for name, frame in drawn_anew.items():

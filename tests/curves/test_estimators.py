@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from loops import each
 from strategies import priors, ranges
 
-from skewanova.curves import estimators, roc
-from skewanova.curves.areas import auprec, auprec_score
-from skewanova.curves.estimators import ESTIMATORS, MomentSums, vertex_precision
+from skewanova.curves import areas, estimators, roc
 from skewanova.priors.weightings import DiscretePrior, UniformPrior, UniformSkew
 
 
@@ -71,10 +69,6 @@ def test_mean_precision_over_uniform_priors_and_skews(point, limits):
     assert twins.relative_error(by_skew[1], twins.mean_precision_uniform_skew(t, f, *skews)) < 1e-14
 
 
-def rises_of(curve):
-    return roc.steps_from_vertices(curve.tpr, curve.fpr)
-
-
 def test_sums_over_blocks_and_rises_below_the_doubles():
     ones = np.ones(5)
     start = np.arange(10) / 10
@@ -128,7 +122,7 @@ def test_a_segment_that_begins_all_but_at_the_origin(start):
     assert near == pytest.approx(origin, rel=1e-14 if start < 1e-18 else 1e-12)
 
 
-@each("estimator", [e for e in ESTIMATORS if e != "upper_trapezoid"])
+@each("estimator", [e for e in estimators.ESTIMATORS if e != "upper_trapezoid"])
 def test_vertical_segments_at_priors_below_rounding(estimator):
     """The positives' share of a vertical segment vanishes beside its false alarms, yet never divides by 0."""
     groups = [(0, 1), (1, 0), (1, 1)]
@@ -139,7 +133,8 @@ def test_vertical_segments_at_priors_below_rounding(estimator):
 
 @pytest.mark.parametrize("held", [1, 5, 12, 1000])
 def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch):
-    steps = rises_of(curve_of([(1, 0), (0, 1), (0, 1), (1, 0), (1, 0), (0, 3)]))
+    curve = curve_of([(1, 0), (0, 1), (0, 1), (1, 0), (1, 0), (0, 3)])
+    steps = roc.steps_from_vertices(curve.tpr, curve.fpr)
     at = np.linspace(0.01, 0.9, 7)
     each = [estimators.area_sums(steps, at[i : i + 1], "trapezoid")[0] for i in range(7)]
     monkeypatch.setattr(estimators, "MAX_PRECISIONS", held)
@@ -208,8 +203,8 @@ def test_sums_by_moments_hold_every_digit_and_perfect_scores_stay_exact():
     grid = np.linspace(0.01, 0.99, 20)
     perfect, constant = positive + np.arange(len(positive)) * 1e-9, np.ones(len(positive))
     for estimator in estimators.STEP_ESTIMATORS:
-        assert (auprec_score(positive, perfect, prior=grid, area_estimator=estimator) == 1.0).all()
-        chance = auprec_score(positive, constant, prior=grid, area_estimator=estimator)
+        assert (areas.auprec_score(positive, perfect, prior=grid, area_estimator=estimator) == 1.0).all()
+        chance = areas.auprec_score(positive, constant, prior=grid, area_estimator=estimator)
         assert chance.tolist() == ((1 + grid) / 2 if estimator == "upper_trapezoid" else grid).tolist()
 
 
@@ -229,7 +224,7 @@ PRIORS = np.array([1e-9, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999])
 
 
 def exact_sum(weight, tpr, fpr, prior):
-    return math.fsum((weight * vertex_precision(tpr, fpr, prior)).tolist())
+    return math.fsum((weight * estimators.vertex_precision(tpr, fpr, prior)).tolist())
 
 
 @settings(max_examples=50)
@@ -242,7 +237,7 @@ def test_points_of_any_rates(n, power, seed, n_ties):
     tpr[fpr > 0] *= rng.random((fpr > 0).sum()) < 0.9
     tpr[(tpr == 0) & (fpr == 0)] = 1e-300
     weight, tpr, fpr = (np.repeat(v, 1 + 31 * n_ties) for v in (weight, tpr, fpr))
-    sums = MomentSums()
+    sums = estimators.MomentSums()
     for part in (slice(None, n // 2), slice(n // 2, None)):
         sums.add(weight[part], tpr[part], fpr[part])
     truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
@@ -257,18 +252,18 @@ def test_many_priors_of_a_large_sample(estimator, monkeypatch):
     positive = rng.random(300_000) < 0.1
     score = rng.normal(size=len(positive)) + 1.5 * positive
     grid = np.tile(PRIORS, 2)
-    found = auprec_score(positive, score, prior=grid, area_estimator=estimator)
+    found = areas.auprec_score(positive, score, prior=grid, area_estimator=estimator)
     blocks = list(roc.steps_from_scores(positive, score))
     assert len(blocks) > 2
     points = [estimators.LINEAR[estimator](block) for block in blocks]
     weight = math.fsum(w for p in points for w in p.weight.tolist())
     for prior, area in zip(grid, found, strict=True):
-        terms = (p.mean(lambda t, f, pi=prior: vertex_precision(t, f, pi)) for p in points)
+        terms = (p.mean(lambda t, f, pi=prior: estimators.vertex_precision(t, f, pi)) for p in points)
         assert area == pytest.approx(math.fsum(v for t in terms for v in t.tolist()) / weight, rel=2e-15)
     curve = roc.roc_curve(positive, score)
-    assert auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
+    assert areas.auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
     monkeypatch.setattr(estimators, "MIN_PRIORS_FOR_MOMENTS", np.inf)
-    assert auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
+    assert areas.auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
 
 
 @each("estimator", estimators.STEP_ESTIMATORS)
@@ -281,8 +276,8 @@ def test_blocks_of_scores_are_those_of_the_curve(estimator):
     by_score, by_curve = (roc.concatenate_steps(list(blocks)) for blocks in either)
     for name in ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach"):
         assert getattr(by_score, name).tolist() == getattr(by_curve, name).tolist()
-    area = auprec_score(positive, score, prior=0.1, area_estimator=estimator)
-    assert area == pytest.approx(auprec(curve, 0.1, area_estimator=estimator), rel=1e-15)
+    area = areas.auprec_score(positive, score, prior=0.1, area_estimator=estimator)
+    assert area == pytest.approx(areas.auprec(curve, 0.1, area_estimator=estimator), rel=1e-15)
 
 
 def test_centres_of_bins_and_rates_too_small_to_divide_by():
@@ -294,12 +289,12 @@ def test_centres_of_bins_and_rates_too_small_to_divide_by():
     assert (np.abs(ratio - centre) <= centre / 128).all()  # eight terms then reach 128^-8 = 1.4e-17
     weight = np.array([1.0, 2.0, 4.0, 8.0])
     tpr, fpr = np.array([1e-160, 3e-200, 0.0, 0.5]), np.array([2e-160, 0.3, 0.7, 1e-170])
-    sums = MomentSums()
+    sums = estimators.MomentSums()
     assert sums.evaluate(PRIORS).tolist() == [0.0] * len(PRIORS)
     sums.add(weight, tpr, fpr)
     truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
     assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=4e-15)
-    perfect = MomentSums()
+    perfect = estimators.MomentSums()
     perfect.add(np.array([0.25, 0.5]), np.array([0.1, 1e-200]), np.zeros(2))
     assert perfect.evaluate(PRIORS).tolist() == [0.75] * len(PRIORS)
 
@@ -307,7 +302,7 @@ def test_centres_of_bins_and_rates_too_small_to_divide_by():
 @each("n", [1, 31, 32, 33, 100])
 def test_points_at_the_very_centre_of_a_bin_count(n):
     centre = float(estimators._bin_centres(np.array([1.7]).view(np.int64) >> estimators.LOW_BITS)[0])
-    sums = MomentSums()
+    sums = estimators.MomentSums()
     sums.add(np.full(n, 0.5), np.full(n, 0.5), np.full(n, 0.5 * centre))
     truth = 0.5 * n * PRIORS / (PRIORS + (1 - PRIORS) * centre)
     assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=1e-14)

@@ -8,12 +8,10 @@ from loops import each
 from strategies import tie_groups
 from twins import labels_and_scores
 
+from skewanova.curves import estimators, roc, sorting
 from skewanova.curves import groups as curves_groups
-from skewanova.curves import sorting
 from skewanova.curves.areas import auprec, iauprec
-from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import GroupCurves, PackedCurve, PackedCurves, WeightedCurve
-from skewanova.curves.roc import auc, curve_from_scores, steps_from_vertices
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
 PRIORS = np.array([0.5, 0.1, 1e-4])
@@ -46,7 +44,7 @@ def in_memory(table):
 @given(tables(), st.sampled_from([1, 7, 1 << 16]))
 def test_curves_are_those_of_each_group(table, block_size):
     curves = in_memory(table)
-    single = [curve_from_scores(*part) for part in parts(*table)]
+    single = [roc.curve_from_scores(*part) for part in parts(*table)]
     for one, other in zip(curves.values(), single, strict=True):
         for name in ("fpr", "tpr", "thresholds"):
             assert getattr(one, name).tolist() == getattr(other, name).tolist()
@@ -54,18 +52,18 @@ def test_curves_are_those_of_each_group(table, block_size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(curves_groups, "BLOCK_SIZE", block_size)
         found = curves_groups.aucs_of_groups(curves)
-    assert found.tolist() == [auc(curve) for curve in single]
+    assert found.tolist() == [roc.auc(curve) for curve in single]
 
 
 def group_measures(table, weighting, estimator):
     return curves_groups.measures_of_groups(in_memory(table), PRIORS, weighting, estimator)
 
 
-@each("estimator", ESTIMATORS)
+@each("estimator", estimators.ESTIMATORS)
 @settings(max_examples=5)
 @given(table=tables(), weighting=st.sampled_from(WEIGHTINGS), block_size=st.sampled_from([7, 1 << 16]))
 def test_measures_are_those_of_each_curve(estimator, table, weighting, block_size):
-    curves = [curve_from_scores(*part) for part in parts(*table)]
+    curves = [roc.curve_from_scores(*part) for part in parts(*table)]
     areas = [auprec(curve, PRIORS, area_estimator=estimator).tolist() for curve in curves]
     means = [iauprec(curve, weighting, area_estimator=estimator) for curve in curves]
     plain = dict(enumerate(curves))
@@ -88,17 +86,17 @@ def drawn(sizes, seed=0):
 
 
 @each("sizes", [[40, 30, 40], [6000, 30, 7000, 20], [6000], [30, 6000]])
-@each("estimator", ESTIMATORS)
+@each("estimator", estimators.ESTIMATORS)
 def test_short_and_long_groups_are_measured_as_each_by_itself(estimator, sizes):
     table = drawn(sizes)
-    curves = [curve_from_scores(*part) for part in parts(*table)]
+    curves = [roc.curve_from_scores(*part) for part in parts(*table)]
     for weighting in (UniformPrior(0.05, 0.2), ONCE):
         found = group_measures(table, weighting, estimator)
         expected = [auprec(curve, PRIORS, area_estimator=estimator) for curve in curves]
         assert found.auprec == pytest.approx(np.array(expected), rel=1e-13)
         means = [iauprec(curve, weighting, area_estimator=estimator) for curve in curves]
         assert found.iauprec == pytest.approx(means, rel=1e-13)
-        assert found.auc == pytest.approx([auc(curve) for curve in curves], rel=1e-13)
+        assert found.auc == pytest.approx([roc.auc(curve) for curve in curves], rel=1e-13)
 
 
 ONCE = DiscretePrior([0.1, 0.4], [3, 1])
@@ -113,7 +111,7 @@ class Twice:
         return np.array([0.1, 0.4]), np.array([1.5, 0.5])
 
 
-@each("estimator", ESTIMATORS)
+@each("estimator", estimators.ESTIMATORS)
 @each("sizes", [[40, 30], [40]])
 def test_only_the_relative_size_of_weights_matters(estimator, sizes):
     once, twice = (group_measures(drawn(sizes), w, estimator).iauprec for w in (ONCE, Twice()))
@@ -122,8 +120,8 @@ def test_only_the_relative_size_of_weights_matters(estimator, sizes):
 
 @each(("n_rises", "expected"), [(2047, 1), (2048, 2)])
 def test_a_curve_of_2048_rises_is_summed_by_itself(n_rises, expected):
-    curve = curve_from_scores(np.arange(2 * n_rises) % 2 == 0, -np.arange(2 * n_rises))
-    short = curve_from_scores(np.array([True, False]), np.array([1.0, 0.0]))
+    curve = roc.curve_from_scores(np.arange(2 * n_rises) % 2 == 0, -np.arange(2 * n_rises))
+    short = roc.curve_from_scores(np.array([True, False]), np.array([1.0, 0.0]))
     batches = [*curves_groups._iter_steps({("a", 0): short, ("a", 1): curve})]
     assert [len(steps.tpr) for steps in batches] == [n_rises + 1]
     assert len([*curves_groups._isolate_long_curves(batches)]) == expected
@@ -136,13 +134,13 @@ TIED = np.array([5, 5, 5, 4, 3, 3, 2, 2, 1, 1, 1.0])
 
 @each("score", [APART, APART[::-1], TIED, np.zeros(11)])
 def test_a_packed_curve_is_the_curve_without_thresholds(score):
-    packed, whole = PackedCurve.from_cases(LABELS, score), curve_from_scores(LABELS, score)
+    packed, whole = PackedCurve.from_cases(LABELS, score), roc.curve_from_scores(LABELS, score)
     found = packed.curve()
     assert (found.tpr.tolist(), found.fpr.tolist()) == (whole.tpr.tolist(), whole.fpr.tolist())
     assert (found.n_positive, found.n_negative) == (4.0, 7.0)
     assert np.isnan(found.thresholds).all()
     assert (packed.ends is None, packed.labels.nbytes) == (len(set(score.tolist())) == 11, 2)
-    rises, expected = packed.steps(), steps_from_vertices(whole.tpr, whole.fpr)
+    rises, expected = packed.steps(), roc.steps_from_vertices(whole.tpr, whole.fpr)
     for name in ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach"):
         assert getattr(rises, name).tolist() == getattr(expected, name).tolist()
 
@@ -150,10 +148,10 @@ def test_a_packed_curve_is_the_curve_without_thresholds(score):
 def packed_and_plain():
     scores = {("a", 1): APART, ("a", 2): TIED, ("b", 1): APART[::-1]}
     packed = PackedCurves({cell: PackedCurve.from_cases(LABELS, score) for cell, score in scores.items()})
-    return packed, {cell: curve_from_scores(LABELS, score) for cell, score in scores.items()}
+    return packed, {cell: roc.curve_from_scores(LABELS, score) for cell, score in scores.items()}
 
 
-@each("estimator", ESTIMATORS)
+@each("estimator", estimators.ESTIMATORS)
 def test_packed_curves_are_measured_as_plain_ones(estimator):
     packed, plain = packed_and_plain()
     expected = np.array([auprec(curve, PRIORS, area_estimator=estimator) for curve in plain.values()])
@@ -162,7 +160,7 @@ def test_packed_curves_are_measured_as_plain_ones(estimator):
     for curves in (packed, plain):
         found = curves_groups.measures_of_groups(curves, PRIORS, WEIGHTINGS[0], estimator)
         assert found.auprec == pytest.approx(expected, rel=1e-13)
-        assert found.auc == pytest.approx([auc(curve) for curve in plain.values()], rel=1e-13)
+        assert found.auc == pytest.approx([roc.auc(curve) for curve in plain.values()], rel=1e-13)
         means = [iauprec(curve, WEIGHTINGS[0], area_estimator=estimator) for curve in plain.values()]
         assert found.iauprec == pytest.approx(means, rel=1e-12)
 
@@ -182,13 +180,13 @@ WEIGHTS = (0.25, 1.0, 3.0)
 
 @settings(max_examples=40)
 @given(tables(), st.randoms(use_true_random=False), st.integers(0, 9))
-def test_a_weighted_curve_is_that_of_its_cases(table, random, cut):
+def test_a_weighted_curve_is_that_of_its_cases_and_equal_weights_change_none(table, random, cut):
     """Whatever the order of the rows, and joined of parts that share no score."""
     positive, score, sizes = table
     positive, score = positive[: sizes[0]], score[: sizes[0]]
     weight = np.array([random.choice(WEIGHTS) for _ in positive])
     cases = positive, score, weight
-    whole, expected = WeightedCurve.from_cases(*cases), curve_from_scores(*cases)
+    whole, expected = WeightedCurve.from_cases(*cases), roc.curve_from_scores(*cases)
     assert whole.curve().tpr == pytest.approx(expected.tpr, rel=1e-15)
     assert whole.curve().fpr == pytest.approx(expected.fpr, rel=1e-15)
     assert (whole.curve().n_positive, whole.curve().n_negative) == (expected.n_positive, expected.n_negative)
@@ -205,12 +203,6 @@ def test_a_weighted_curve_is_that_of_its_cases(table, random, cut):
         some = [WeightedCurve.from_cases(positive[part], score[part], weight[part]) for part in rows]
         assert WeightedCurve.concatenate(some).tobytes() == whole.tobytes()
         assert WeightedCurve.concatenate(some).ties() == whole.ties()
-
-
-@given(tables())
-def test_weights_of_rises_and_slots_are_those_of_equal_cases(table):
-    positive, score, sizes = table
-    positive, score = positive[: sizes[0]], score[: sizes[0]]
     packed, weight = PackedCurve.from_cases(positive, score), np.full(sizes[0], 2.0)
     weighted = WeightedCurve.from_cases(positive, score, weight)
     for ours, theirs in zip(weighted.counts(), packed.counts(), strict=True):

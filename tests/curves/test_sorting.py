@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 from loops import each
 
-from skewanova.curves import sorting
-from skewanova.curves.roc import curve_from_scores
-from skewanova.curves.sorting import find_run_ends, iter_runs_with_positives, rank_among_positives, sort_cases
+from skewanova.curves import roc, sorting
 
 INTEGERS = [np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]
 FLOATS = [np.dtype(t) for t in ("f2", "f4", "f8")]
@@ -71,11 +69,11 @@ def test_curve_and_rises_equal_the_plain_twin(pair, block_size):
     values, true, false = plain_vertices(positive, score)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sorting, "BLOCK_SIZE", block_size)
-        sorted_cases = sort_cases(positive, score)
-        curve = curve_from_scores(positive, score)
-        runs = zip(*iter_runs_with_positives(sorted_cases.keys), strict=True)
+        sorted_cases = sorting.sort_cases(positive, score)
+        curve = roc.curve_from_scores(positive, score)
+        runs = zip(*sorting.iter_runs_with_positives(sorted_cases.keys), strict=True)
         found = [np.concatenate(parts).tolist() for parts in runs]
-    recovered = sorted_cases.scores(find_run_ends(sorted_cases.keys))
+    recovered = sorted_cases.scores(sorting.find_run_ends(sorted_cases.keys))
     assert (recovered.dtype, recovered.tolist()) == (score.dtype, values)
     assert curve.tpr.tolist() == [0.0, *(true / true[-1]).tolist()]
     assert curve.fpr.tolist() == [0.0, *(false / false[-1]).tolist()]
@@ -94,8 +92,8 @@ def test_groups_are_sorted_each_apart(groups, of_one_size):
         groups = groups[:1] * 3
     sizes = np.array([len(score) for _, score in groups])
     positive, score = (np.concatenate(column) for column in zip(*groups, strict=True))
-    found = sort_cases(positive, score, sizes)
-    last = find_run_ends(found.keys, sizes)
+    found = sorting.sort_cases(positive, score, sizes)
+    last = sorting.find_run_ends(found.keys, sizes)
     assert found.scores(last).tolist() == [v for group in groups for v in plain_vertices(*group)[0]]
     labels = np.split(found.keys & 1, np.cumsum(sizes)[:-1])
     assert [part.sum() for part in labels] == [p.sum() for p, _ in groups]
@@ -115,16 +113,16 @@ def test_groups_are_sorted_each_apart(groups, of_one_size):
 ])  # fmt: skip
 def test_width_of_keys_and_fallback_to_ranks(score, bits, ranked):
     """Ranks are taken only where a bit would be lost; 32-bit keys wherever they hold all scores."""
-    found = sort_cases(np.array([True] + [False] * (len(score) - 1)), score)
+    found = sorting.sort_cases(np.array([True] + [False] * (len(score) - 1)), score)
     assert (8 * found.keys.itemsize, found.packing.ranked is not None) == (bits, ranked)
 
 
 def test_scores_in_any_memory_layout():
     rng = np.random.default_rng(0)
     positive, table = rng.random(50) < 0.5, rng.normal(size=(50, 3))
-    reference = curve_from_scores(positive, table[:, 1].copy())
+    reference = roc.curve_from_scores(positive, table[:, 1].copy())
     for score in (table[:, 1], table[:, 1].astype(">f8")):
-        found = curve_from_scores(positive, score)
+        found = roc.curve_from_scores(positive, score)
         assert found.thresholds.tolist() == reference.thresholds.tolist()
         assert found.tpr.tolist() == reference.tpr.tolist()
 
@@ -135,5 +133,5 @@ SCORES = st.lists(st.integers(0, 6), min_size=1, max_size=12)
 @given(SCORES, SCORES)
 def test_a_slot_tells_how_many_scores_of_positives_are_better_and_whether_one_is_tied(positives, others):
     levels = np.unique(np.array(positives, dtype=float))
-    found = rank_among_positives(levels, np.array(others, dtype=float))
+    found = sorting.rank_among_positives(levels, np.array(others, dtype=float))
     assert found.tolist() == [2 * (levels > one).sum() + (one in levels) for one in others]

@@ -16,7 +16,6 @@ from scipy import stats
 from scipy.special import logit
 
 import skewanova as sa
-from skewanova import SkewanovaWarning, evaluate, load_satellite_scores
 from skewanova.base.rounding import TIE
 from skewanova.decision import auprec_bands, bands, difference_curves, find_differing_priors
 from skewanova.decision.bands import _mean_critical_value, critical_value, pair_critical_value
@@ -35,12 +34,12 @@ def scores(quality, *, n_folds=6, n_cases=60, seed=0):
 
 
 def measured(frame, priors=(0.5, 0.3), deployment_prior=(0.4, 0.6)):
-    return evaluate(frame, at_priors=priors, deployment_prior=deployment_prior, design="independent")
+    return sa.evaluate(frame, at_priors=priors, deployment_prior=deployment_prior, design="independent")
 
 
 @pytest.fixture(scope="module")
 def satellite():
-    return evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
+    return sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
 
 
 def test_estimates_and_standard_errors_equal_a_loop(satellite):
@@ -395,8 +394,8 @@ def one_set():
 def on_one_set(scores, **options):
     """Evaluation of models on 30 positives and 90 negatives."""
     frame = pd.DataFrame({"fold": 1, "y_true": np.repeat([1, 0], [30, 90])})
-    with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
-        return evaluate(pd.concat(frame.assign(model=m, y_score=s) for m, s in scores.items()), **options)
+    with warnings.catch_warnings(action="ignore", category=sa.SkewanovaWarning):
+        return sa.evaluate(pd.concat(frame.assign(model=m, y_score=s) for m, s in scores.items()), **options)
 
 
 def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):

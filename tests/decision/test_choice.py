@@ -10,12 +10,10 @@ from scipy import stats
 from scipy.special import expit, logit
 
 import skewanova as sa
-from skewanova.curves import ESTIMATORS
-from skewanova.decision import choice, decision_table, find_regions, rank_models
+from skewanova.decision import choice, decision_table, find_regions, posterior, rank_models
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.joint_curves import mean_curves as _mean_curves
 from skewanova.decision.leads import REGION_COLUMNS
-from skewanova.decision.posterior import probability_best
 from skewanova.priors.weightings import as_deployment_prior, typical_prior
 from skewanova.scores.design import logit_interval
 
@@ -166,7 +164,7 @@ def test_intervals_and_p_best_rest_on_the_spread_over_folds(alpha, ratio):
     np.testing.assert_allclose(ranked["std"], table.std(), rtol=1e-12)
     np.testing.assert_allclose([ranked["conf_low"], ranked["conf_high"]], limits, rtol=1e-10)
     covariance = np.cov(table.to_numpy().T) * (1 / 7 + ratio)
-    expected = probability_best(table.mean().to_numpy(), covariance, df=6)
+    expected = posterior.probability_best(table.mean().to_numpy(), covariance, df=6)
     assert ranked["p_best"].tolist() == pytest.approx(expected.tolist(), abs=1e-3)
 
 
@@ -226,7 +224,7 @@ def test_regions_of_random_models(seed):
 
 
 @pytest.mark.no_cover
-@each("estimator", ESTIMATORS)
+@each("estimator", sa.curves.ESTIMATORS)
 @each("ends", [(1e-6, 1 - 1e-6), (0.2, 0.2000001), (1e-5, 1e-4), (0.5, 0.999)])
 def test_series_hold_every_digit(estimator, ends):
     measures = random_models(22, n_models=2, n_folds=2, estimator=estimator, priors=ends, deployment=ends)
@@ -341,7 +339,7 @@ def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
         assert 4 <= df < 20
         decided = decision_table(measures, rng=0)
         found = decided["p_best"].to_numpy()
-        known = probability_best(estimate, covariance, df=np.inf, rng=0)
+        known = posterior.probability_best(estimate, covariance, df=np.inf, rng=0)
         single = pd.concat(parts).drop(columns="cluster")
         alone = iauprec_covariance(sa.evaluate(single, at_priors=(0.5,), deployment_prior=(0.3, 0.5)))
     assert decided["p_best_over"].unique().tolist() == ["cases"]

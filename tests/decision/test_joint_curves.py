@@ -15,8 +15,6 @@ from scipy import stats
 from skewanova import FoldDesign, InputError, evaluate
 from skewanova.decision import joint_curves
 from skewanova.inference import auprec_covariance, case_deviations, compare_runs, paired_test_set
-from skewanova.inference.case_deviations import CaseDeviations
-from skewanova.inference.paired_test_set import find_test_set
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 from studies.decisions import case_curves
@@ -142,9 +140,9 @@ def test_models_that_lack_folds_cases_or_spread(several):
     frame = scored(1)
     turned = pd.concat([frame[frame["model"] != "c"], frame[frame["model"] == "c"].iloc[::-1]])
     measures, _ = evaluated(turned)
-    assert find_test_set(measures) is None
+    assert paired_test_set.find_test_set(measures) is None
     assert joint_curves.iauprec_covariance(measures) is None
-    assert find_test_set(several[0]) is None  # of several folds
+    assert paired_test_set.find_test_set(several[0]) is None  # of several folds
     estimate = np.array([[0.7, 0.6], [0.7, 0.6 + 1e-15], [0.7, 0.5]])
     difference, variance = joint_curves.JointCurves(PRIORS[:2], estimate, np.zeros((1, 3, 2)), 1).pairs()
     assert difference[0].tolist() == [0, 0]  # not the rounding of the second
@@ -174,7 +172,7 @@ def test_panels_reach_over_the_grid_and_are_measured_once(several, monkeypatch):
     assert spread == pytest.approx(areas.var(axis=0, ddof=1) * (1 / 3 + 0.5))
     measures, _ = evaluated(scored(1))
     found = joint_curves.joint_curves(measures, PRIORS)
-    monkeypatch.setattr(CaseDeviations, "from_models", None)  # nothing is measured again
+    monkeypatch.setattr(case_deviations.CaseDeviations, "from_models", None)  # nothing is measured again
     assert joint_curves.joint_curves(measures, PRIORS) is found
     assert joint_curves.panel_curves(measures).joint.has_covariance
 
@@ -182,7 +180,7 @@ def test_panels_reach_over_the_grid_and_are_measured_once(several, monkeypatch):
 @each(("n_positive", "known"), [(1, False), (2, True), (58, True), (59, False)])
 def test_a_class_of_one_case_shows_no_spread(n_positive, known):
     measures, _ = evaluated(scored(1, n_positive=n_positive))
-    assert (find_test_set(measures) is not None) is known
+    assert (paired_test_set.find_test_set(measures) is not None) is known
     assert joint_curves.joint_curves(measures, PRIORS).has_covariance is known
 
 
@@ -268,7 +266,7 @@ def test_a_set_elsewhere_has_the_curves_of_memory(single):
     measures, table = single
     away = replace(measures, scores=moved_elsewhere(table))
     same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(measures, PRIORS))
-    sets = ((each, find_test_set(each)) for each in (away, measures))
+    sets = ((each, paired_test_set.find_test_set(each)) for each in (away, measures))
     sums, cases = (found.measure_areas(each, each.deployment_prior) for each, found in sets)
     for found, expected in (
         (joint_curves.iauprec_covariance(away), joint_curves.iauprec_covariance(measures)),

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from messages import expect_error
 from rows_elsewhere import (
     SAMPLED,
     SET_OPTIONS,
@@ -18,9 +19,7 @@ from rows_elsewhere import (
 )
 
 import skewanova as sa
-from skewanova.base.checks import InputError
-from skewanova.distributed import packing
-from skewanova.distributed.case_checks import RowChecks
+from skewanova.distributed import case_checks, packing
 from skewanova.scores.pairing import describe_table
 
 pytest.importorskip("pyarrow")
@@ -37,7 +36,7 @@ def test_a_set_that_stays_is_compared_as_in_memory(test_set, set_here, monkeypat
     assert describe_table(found)[-1] == "The table can be compared."
 
 
-def test_a_set_that_stays_without_spread_is_compared_as_in_memory():
+def test_a_set_that_stays_without_spread_is_compared_as_in_memory_or_refused():
     frame = cases_of("one test set")
     scores = frame["y_score"].to_numpy().reshape(3, 60).copy()
     scores[1:] = scores[0], frame["y_true"][:60]
@@ -49,6 +48,17 @@ def test_a_set_that_stays_without_spread_is_compared_as_in_memory():
             both = found.tables[name], here.tables[name]
             pd.testing.assert_frame_equal(*both, rtol=1e-10, atol=1e-10, check_categorical=False)
         assert found.warnings == here.warnings
+    for table, options, message in (
+        (cases_of("runs"), {"design": "fixed_runs"}, "^fixed runs on one test set need the scores in memory"),
+        (
+            frame,
+            {"area_estimator": "convex_hull"},
+            "^area_estimator='convex_hull' needs the scores in memory",
+        ),
+        (frame.drop(index=7), {}, "cases lack a model, the first: case 7 in fold 1"),
+    ):
+        with expect_error(message):
+            sa.compare(gathered(table), **options)
 
 
 @pytest.mark.parametrize("resampling", ["auto", "nested_runs"])
@@ -62,16 +72,6 @@ def test_runs_that_stay_are_compared_as_in_memory(resampling):
     found, here = (sa.compare(read(frame), **options) for read in (gathered, sa.read_scores))
     assert found.design.kind == "runs"
     assert_nearly_alike(found, here)
-
-
-def test_what_a_set_that_stays_cannot_be_asked_is_told():
-    frame = cases_of("one test set")
-    with pytest.raises(InputError, match=r"^fixed runs on one test set need the scores in memory"):
-        sa.compare(gathered(cases_of("runs")), design="fixed_runs")
-    with pytest.raises(InputError, match=r"^area_estimator='convex_hull' needs the scores in memory"):
-        sa.compare(gathered(frame), area_estimator="convex_hull")
-    with pytest.raises(InputError, match=r"cases lack a model, the first: case 7 in fold 1"):
-        sa.compare(gathered(frame.drop(index=7)))
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_clusters_and_weights_of_a_set_that_stays_are_those_of_memory(kind, n_fo
 
 def checks_of(*models):
     options = {"folds": (1,), "has_whole_cases": True, "labels": ("0", "1"), "pos_label": None}
-    return RowChecks(models=models, n_models=np.array([len(models)]), **options)
+    return case_checks.RowChecks(models=models, n_models=np.array([len(models)]), **options)
 
 
 def test_weights_are_summed_class_by_class():
@@ -121,9 +121,7 @@ def test_weights_are_summed_class_by_class():
     assert found.sums.effective_number().ravel() == pytest.approx([2, 14**2 / (9 + 81 + 4)])
     table = frame.assign(y_score=0.5, case=range(6))
     assert gathered(table).weights == pytest.approx((1.0, 9.0, 14 / 16))
-
-
-def test_of_many_different_weights_one_more_is_returned_than_are_told_apart():
+    # Of many different weights one more is returned than are told apart.
     frame = pd.DataFrame({"model": "a", "y_true": np.arange(200) % 2, "weight": 1 + np.arange(200.0)})
     found = checks_of("a").check_weights(frame)
     expected = [(first + 2 * np.arange(65.0)).tolist() for first in (1, 2)]
@@ -150,7 +148,7 @@ def test_rows_of_weight_0_are_left_out_group_by_group():
     rows = frame.assign(weight=frame["weight"].where(~none, 0))
     left, here = gathered(rows), sa.read_scores(rows)
     assert left.counts.tolist() == here.counts.tolist()
-    with pytest.raises(InputError, match="these are missing: model 'a' in fold 3"):
+    with pytest.raises(sa.InputError, match="these are missing: model 'a' in fold 3"):
         sa.compare(left)
 
 
@@ -180,9 +178,9 @@ def test_rules_about_clusters_and_weights_hold_where_the_rows_are():
         (with_value(frame.drop(columns=["case", "weight"]), one, "cluster", "p7"), "^a case must have one"),
         (with_value(frame.drop(columns=["case", "cluster"]), one, "weight", 7.0), "^a case must have one"),
     ):
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(sa.InputError, match=message):
             sa.compare(gathered(mixed(broken)))
-        with pytest.raises(InputError):
+        with pytest.raises(sa.InputError):
             sa.read_scores(broken)
 
 
@@ -192,9 +190,8 @@ def test_folds_said_to_be_independent_share_no_cluster_on_an_engine_either():
     frame["cluster"] = frame["cluster"] + frame.groupby(["model", "fold", "cluster"]).cumcount().astype(str)
     told = []
     for read in (gathered, sa.read_scores):
-        with pytest.raises(
-            InputError, match=r"no two folds may share a cluster, but .* 'p\d\d+' is in \d"
-        ) as error:
+        message = r"no two folds may share a cluster, but .* 'p\d\d+' is in \d"
+        with pytest.raises(sa.InputError, match=message) as error:
             sa.compare(read(frame), design="independent")
         told.append(re.sub("'.*?' is", "", str(error.value).split("but cluster ")[1]))
     assert told[0] == told[1]
@@ -203,11 +200,11 @@ def test_folds_said_to_be_independent_share_no_cluster_on_an_engine_either():
 def test_what_weights_and_clusters_of_a_set_that_stays_cannot_show_is_told(monkeypatch):
     frame = sampled("weights")
     frame["weight"] = 1 + frame["case"] / 7
-    with pytest.raises(InputError, match=r"^more than 64 different weights in a class .* or round"):
+    with pytest.raises(sa.InputError, match=r"^more than 64 different weights in a class .* or round"):
         sa.compare(gathered(frame))
     runs = sampled("clusters", n_folds=2)
     runs["cluster"] = runs["cluster"].where(~runs["y_true"], "one")
     for read in (gathered, sa.read_scores):
         for look in (sa.compare, describe_table):
-            with pytest.raises(InputError, match="only one cluster has positive cases"):
+            with pytest.raises(sa.InputError, match="only one cluster has positive cases"):
                 look(read(runs))

@@ -1,6 +1,7 @@
 """Sums over parts of the cases against the same cases in memory."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -96,9 +97,8 @@ class Sampled:
     def __init__(self, sample, scores):
         self.cells = tuple(sorted(scores))
         positive = sample.positive
-        slots = np.array(
-            [rank_among_positives(np.unique(scores[c][positive]), scores[c]) for c in self.cells]
-        )
+        columns = [scores[cell] for cell in self.cells]
+        slots = np.array([rank_among_positives(np.unique(score[positive]), score) for score in columns])
         part = np.where(sample.unit < 4, 0, np.where(sample.unit % 3 == 0, 1, 2))
         self.pieces = [self.piece(sample, slots, part == k) for k in range(3)]
 
@@ -115,12 +115,8 @@ class Sampled:
 def as_elsewhere(sample, scores, kinds=None):
     """Sums of the cases in place of the cases."""
     positive, weight = sample.positive, sample.weight
-    curves = {
-        cell: PackedCurve.from_cases(positive, score)
-        if weight is None
-        else WeightedCurve.from_cases(positive, score, weight)
-        for cell, score in scores.items()
-    }
+    pack = PackedCurve.from_cases if weight is None else partial(WeightedCurve.from_cases, weight=weight)
+    curves = {cell: pack(positive, score) for cell, score in scores.items()}
     sums = UnitSums.from_cases(positive.astype(int), sample.unit, weight, 2)
     counted = SampleSummary.from_sizes(kinds, sums=sums, clustered=sample.cluster is not None)
     distinct = np.unique(1.0 if weight is None else weight)
@@ -181,8 +177,6 @@ def test_many_different_weights_and_the_only_positive():
     elsewhere, weighting = as_elsewhere(sample, scores, [59, 1]), UniformPrior(0.1, 0.1)
     here = measure_arcsine_areas(sample, scores.values(), weighting, "trapezoid")
     found = elsewhere.measure_areas(measured("xy"), weighting)
-    assert (elsewhere.sample.single_unit_classes, found.area.tolist()) == (
-        sample.single_unit_classes,
-        pytest.approx(here.area.tolist()),
-    )
+    assert elsewhere.sample.single_unit_classes == sample.single_unit_classes
+    assert found.area.tolist() == pytest.approx(here.area.tolist())
     assert found.area_covariance == pytest.approx(here.area_covariance, rel=1e-9)

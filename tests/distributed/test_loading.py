@@ -51,12 +51,10 @@ def test_columns_of_any_type_are_those_of_memory(column, change):
     frame = frame.drop(columns=column) if change is None else frame.assign(**{column: change(frame[column])})
     read = sa.read_scores(frame)
     if column == "fold":  # text in the order of first appearance there, in that of names here
-        read = dataclasses.replace(read, frame=read.frame.assign(fold=sorted_levels(read.frame["fold"])))
+        fold = read.frame["fold"].cat
+        fold = fold.reorder_categories(sorted(fold.categories))
+        read = dataclasses.replace(read, frame=read.frame.assign(fold=fold))
     assert_alike(gathered(frame), read)
-
-
-def sorted_levels(fold):
-    return fold.cat.reorder_categories(sorted(fold.cat.categories))
 
 
 def test_tables_without_folds_and_one_positive_label_for_all_groups():
@@ -147,9 +145,8 @@ def test_many_rows_in_groups_that_fit_are_looked_at_once(monkeypatch):
 @pytest.mark.usefixtures("small_workers")
 def test_rules_hold_for_groups_in_pieces():
     frame = table()
-    words = frame.assign(
-        y_true=frame["y_true"].map({0: "ill", 1: "well"}), case="c" + frame["case"].astype(str)
-    )
+    labels = frame["y_true"].map({0: "ill", 1: "well"})
+    words = frame.assign(y_true=labels, case="c" + frame["case"].astype(str))
     assert_alike(gathered(words, pos_label="ill"), sa.read_scores(words, pos_label="ill"))
     group = (frame["model"] == "b") & (frame["fold"] == 2)
     for broken, message in (

@@ -8,10 +8,9 @@ import pytest
 from loops import each
 from messages import expect_error
 
-from skewanova import InputError, InputTypeError
+import skewanova as sa
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.distributed import packing
-from skewanova.distributed.packing import GroupSample
 
 
 def rows_of(n=200, digits=1, rng=0, **columns):
@@ -28,7 +27,7 @@ def test_missing_keys_and_labels_are_kept_and_categories_without_rows_are_none()
     assert (counts["n"].sum(), (counts["n"] > 0).all(), counts.index.is_unique) == (6, True, True)
     holes = rows_of(6).astype({"fold": float, "y_true": float})
     holes.loc[2, "fold"] = np.nan
-    assert isinstance(packing.sample_groups(holes), InputError)
+    assert isinstance(packing.sample_groups(holes), sa.InputError)
     unlabelled = rows_of(6).astype({"y_true": object})
     unlabelled.loc[4, "y_true"] = np.nan
     (found,) = packing.sample_groups(unlabelled)
@@ -46,19 +45,19 @@ def test_labels_of_a_whole_group_are_those_of_all_groups():
     only = pd.Series(["b", "b", "a"])
     assert packing.read_labels(only[:2], ("a", "b"), "b").tolist() == [True, True]
     assert packing.read_labels(only, ("a", "b"), "a").tolist() == [False, False, True]
-    with pytest.raises(InputError):
+    with pytest.raises(sa.InputError):
         packing.read_labels(only, ("a", "c"), "a")
 
 
 @each(("columns", "error", "message"), [
-    ({"y_score": np.nan}, InputError, "y_score"),
-    ({"y_score": 1j}, InputTypeError, "y_score"),
-    ({"y_true": 0}, InputError, "no positives|positive"),
+    ({"y_score": np.nan}, sa.InputError, "y_score"),
+    ({"y_score": 1j}, sa.InputTypeError, "y_score"),
+    ({"y_true": 0}, sa.InputError, "no positives|positive"),
 ])  # fmt: skip
 def test_what_a_worker_refuses_is_raised_here(columns, error, message):
     refused = packing.pack_group(rows_of().assign(**columns), pos_label=None)
     assert isinstance(refused, error)
-    later = InputTypeError("zzz") if error is InputError else InputError("zzz")
+    later = sa.InputTypeError("zzz") if error is sa.InputError else sa.InputError("zzz")
     expect_error(message, packing.raise_errors, [later, "whatever", refused], error=error)
     assert packing.raise_errors(["this", "that"]) == ["this", "that"]
 
@@ -81,7 +80,7 @@ def test_a_sketch_shows_scores_from_the_least_to_the_largest(shown, monkeypatch)
 
 def sketch(score, n_rows=None, group=("a", "1")):
     score = np.asarray(score, dtype=float)
-    return GroupSample(group, n_rows or len(score), score, ("0", "1"), has_whole_cases=False)
+    return packing.GroupSample(group, n_rows or len(score), score, ("0", "1"), has_whole_cases=False)
 
 
 @pytest.mark.parametrize(("n", "most"), [(100, 30), (1000, 999), (57, 10)])
@@ -149,7 +148,7 @@ def test_what_is_wrong_with_a_weight_or_a_cluster_is_told_of_the_group(column, v
     frame = weighted_rows(9).astype({"cluster": object})
     frame.loc[3, column] = value
     found = packing.pack_group(frame, pos_label=None)
-    assert isinstance(found, InputError)
+    assert isinstance(found, sa.InputError)
     assert f"`{message}` must" in str(found)
     assert "row 3 of model 'a' in fold 2" in str(found)
     assert "a row of model 'a' in fold '2'" in str(packing.sample_groups(frame))

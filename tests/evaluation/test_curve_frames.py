@@ -1,12 +1,12 @@
 """Frames of curves along the prior, and of points on grids, from the vertices of each curve."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import designed
+from fold_tables import designed, score_rows
 from halved_tables import halved_frame
 from loops import each
 from messages import expect_error
@@ -65,10 +65,8 @@ def test_intervals_keep_their_order_and_regret_is_the_shortfall(measures):
     frame = regret(measures, [0.02, 0.3])
     assert tuple(frame) == curve_frames.REGRET_COLUMNS
     for prior, rows in frame.groupby("prior"):
-        mean = {
-            model: np.mean([auprec(roc, prior) for (m, _), roc in measures.curves.items() if m == model])
-            for model in measures.models
-        }
+        cells = [(model, auprec(roc, prior)) for (model, _), roc in measures.curves.items()]
+        mean = {model: np.mean([area for m, area in cells if m == model]) for model in measures.models}
         best = max(mean, key=mean.get)
         assert (rows["best"].tolist(), rows["model"].tolist()) == ([best] * 3, list(measures.models))
         np.testing.assert_allclose(rows["auprec"], list(mean.values()), rtol=1e-12)
@@ -82,9 +80,8 @@ def test_intervals_of_runs_are_unknown_and_those_of_half_splits_hold_the_halving
     assert measures.design.kind == "runs"
     assert auprec_intervals(measures)[["std_error", "conf_low", "conf_high"]].isna().all(axis=None)
     assert measures.support.smallest_prior == pytest.approx(50 / 70)  # by the cases of the one test set
-    split = evaluate(halved_frame(n_cases=36, n_folds=3), at_priors=(0.5, 0.2)).reorder_models(
-        ("B", "C", "A")
-    )
+    split = evaluate(halved_frame(n_cases=36, n_folds=3), at_priors=(0.5, 0.2))
+    split = split.reorder_models(("B", "C", "A"))
     found = auprec_intervals(split).set_index(["model", "prior"])
     between = split.auprec_half_differences([0.5, 0.2])
     for (model, prior), row in found.iterrows():
@@ -149,13 +146,9 @@ def test_support_is_distinct_negatives_over_skew(n_folds):
 def test_few_distinct_scores_need_more_cases(levels, needed, n_folds):
     """The model with the fewest distinct scores decides; where scores are not at hand, they may be few."""
     rng, n = np.random.default_rng(0), 400
-    parts = [
-        pd.DataFrame({"model": name, "fold": fold, "case": np.arange(n) + n * fold})
-        .assign(y_true=np.arange(n) < 32)
-        .assign(y_score=rng.normal(size=n) if name == "A" else np.arange(n) % levels)
-        for name in "AB"
-        for fold in range(n_folds)
-    ]
+    scores = {"A": lambda: rng.normal(size=n), "B": lambda: np.arange(n) % levels}
+    cells = product(scores, range(n_folds))
+    parts = [score_rows(m, f, np.arange(n) < 32, scores[m](), case=np.arange(n) + n * f) for m, f in cells]
     measures = evaluate(pd.concat(parts), at_priors=(0.5,), design="independent" if n_folds > 1 else "auto")
     assert (measures.support.needed, set(support(measures)["needed"])) == (needed, {needed})
     assert replace(measures, scores=None).support.needed == 50
@@ -176,9 +169,8 @@ def test_clusters_support_as_few_as_there_are_with_cases_of_the_class(n_folds):
     """Kish's number of clusters by class, counted by hand, and that of the sample of one test set."""
     clusters = np.repeat(np.arange(8), [1, 2, 3, 4, 5, 6, 7, 8])
     label = np.arange(36) % 3 == 0
-    fold = pd.DataFrame(
-        {"y_true": label.astype(int), "cluster": clusters, "model": "A", "y_score": clusters % 5}
-    )
+    columns = {"y_true": label.astype(int), "cluster": clusters, "y_score": clusters % 5}
+    fold = pd.DataFrame({"model": "A", **columns})
     frame = pd.concat(fold.assign(fold=i, cluster=fold["cluster"] + 8 * i) for i in range(n_folds))
     measures = evaluate(frame, at_priors=(0.5,), design="independent")
     sizes = [np.bincount(clusters[label == side]) for side in (False, True)]
@@ -195,9 +187,8 @@ def test_clusters_support_as_few_as_there_are_with_cases_of_the_class(n_folds):
     [(0.5, 0.9, False), (0.01, 0.05, False), (0.05, 0.5, True), (0.1219, 0.5, True), (0.01, 0.122, True)],
 )
 def test_the_default_grid_of_support_holds_the_limit(low, high, inside):
-    measures = evaluate(
-        counted([(10, 90)] * 4), at_priors=(low, high), deployment_prior=(low, high), design="independent"
-    )
+    priors = {"at_priors": (low, high), "deployment_prior": (low, high)}
+    measures = evaluate(counted([(10, 90)] * 4), **priors, design="independent")
     limit = 50 / 410  # 0.12195
     priors = support(measures)["prior"].to_numpy()
     expected = np.sort([*prior_grid(measures), *([limit] if inside else [])])
@@ -231,9 +222,8 @@ def test_auprec_along_the_prior():
     assert cell(found)["auprec"].tolist() == pytest.approx(expected, rel=1e-12)
     chosen = auprec_by_prior(measures, [0.2, 0.9])
     assert cell(chosen)["auprec"].tolist() == pytest.approx([twin(points, p) for p in (0.2, 0.9)], rel=1e-12)
-    assert auprec_by_prior(measures, 0.5)["auprec"].tolist() == (
-        measures.auprec.loc[measures.auprec["prior"] == 0.5, "auprec"].tolist()
-    )
+    expected = measures.auprec.loc[measures.auprec["prior"] == 0.5, "auprec"].tolist()
+    assert auprec_by_prior(measures, 0.5)["auprec"].tolist() == expected
 
 
 @pytest.fixture(scope="module")

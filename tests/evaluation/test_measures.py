@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,6 @@ from precision_twins import cell, curve_of, sized_models, twin
 from scipy.integrate import quad
 
 import skewanova as sa
-from skewanova.base.checks import InputError, SkewanovaWarning
-from skewanova.curves import ESTIMATORS
 from skewanova.evaluation import roc
 from skewanova.evaluation.curve_frames import RATE_GRID
 from skewanova.evaluation.measures import half_differences, prior_grid, resolve_ratio
@@ -33,12 +32,6 @@ def random_frame(seed, *, n_models=3, n_folds=2, size=40, levels=9):
     return pd.concat(parts, ignore_index=True)
 
 
-def mean_twin(points, low, high):
-    return quad(lambda prior: twin(points, prior), low, high, epsabs=0, epsrel=1e-13, limit=200)[0] / (
-        high - low
-    )
-
-
 @quiet
 @each("seed", range(8))
 def test_measures_equal_brute_force(seed):
@@ -49,8 +42,9 @@ def test_measures_equal_brute_force(seed):
     for row in measures.auprec.itertuples():
         assert row.auprec == pytest.approx(twin(cells[row.model, row.fold], row.prior), rel=1e-12, abs=0)
     for row in measures.iauprec.itertuples():
-        known = mean_twin(cells[row.model, row.fold], 0.05, 0.2)
-        assert row.iauprec == pytest.approx(known, rel=1e-12, abs=0)
+        along = partial(twin, cells[row.model, row.fold])
+        area = quad(along, 0.05, 0.2, epsabs=0, epsrel=1e-13, limit=200)[0]
+        assert row.iauprec == pytest.approx(area / (0.2 - 0.05), rel=1e-12, abs=0)
         rows = cell(frame, row.model, row.fold)
         assert (row.n_positive, row.n_negative) == (rows["y_true"].sum(), (1 - rows["y_true"]).sum())
         positive, negative = (rows.loc[rows["y_true"] == y, "y_score"].to_numpy() for y in (1, 0))
@@ -60,7 +54,7 @@ def test_measures_equal_brute_force(seed):
 
 @pytest.mark.no_cover
 @quiet
-@each("estimator", ESTIMATORS)
+@each("estimator", sa.curves.ESTIMATORS)
 @each("weighting", [0.1, (0.1, 0.1), sa.UniformSkew(1, 9), sa.BetaPrior(2, 9), sa.DiscretePrior((0.2, 0.4))])
 def test_frames_hold_the_values_of_the_functions(estimator, weighting):
     frame = random_frame(3)
@@ -76,17 +70,16 @@ def test_frames_hold_the_values_of_the_functions(estimator, weighting):
     roc = sa.roc_curve(rows["y_true"], rows["y_score"])
     areas = sa.auprec(roc, PRIORS, area_estimator=estimator)
     assert cell(measures.auprec, "m1", 2)["auprec"].tolist() == areas.tolist()
-    assert cell(measures.iauprec, "m1", 2)["iauprec"].item() == sa.iauprec(
-        roc, weighting, area_estimator=estimator
-    )
+    expected = sa.iauprec(roc, weighting, area_estimator=estimator)
+    assert cell(measures.iauprec, "m1", 2)["iauprec"].item() == expected
     assert measures.iauprec[["n_positive", "n_negative"]].dtypes.tolist() == [np.int64, np.int64]
 
 
 @each(("options", "kind", "message"), [
-    ({"at_priors": (0.5, 0.1, 0.5)}, InputError, "`at_priors` must be distinct, but got 0.5, 0.1, 0.5"),
-    ({"at_priors": (0.5, 4)}, InputError, "write skew 4 as prior 0.2, or 4% as 0.04"),
-    ({"deployment_prior": (0.2, 0.05)}, InputError, "must be given as (low, high), but got low=0.2 > hi"),
-    ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of trapezoid, exact,"),
+    ({"at_priors": (0.5, 0.1, 0.5)}, sa.InputError, "`at_priors` must be distinct, but got 0.5, 0.1, 0.5"),
+    ({"at_priors": (0.5, 4)}, sa.InputError, "write skew 4 as prior 0.2, or 4% as 0.04"),
+    ({"deployment_prior": (0.2, 0.05)}, sa.InputError, "must be given as (low, high), but got low=0.2 > hi"),
+    ({"area_estimator": "auc"}, sa.InputError, "`area_estimator` must be one of trapezoid, exact,"),
 ])  # fmt: skip
 def test_arguments_out_of_range(options, kind, message):
     expect_error(re.escape(message), sa.evaluate, random_frame(0), **options, error=kind)
@@ -105,7 +98,7 @@ def test_unequal_folds_are_told_and_the_grid_of_priors():
         "folds hold between 20 and 41 positives, more than a factor of 2: they do not estimate AUPREC "
         "equally well, yet count alike"
     )
-    with pytest.warns(SkewanovaWarning, match=f"^{note}$"):
+    with pytest.warns(sa.SkewanovaWarning, match=f"^{note}$"):
         measures = sa.evaluate(sized((20, 100), (41, 100)), at_priors=(0.5,), deployment_prior=0.5)
     assert measures.warnings == (note,)
     grid = prior_grid(sa.evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5)))
@@ -121,11 +114,8 @@ def test_reordering_keeps_the_numbers():
     measures = sa.evaluate(random_frame(5))
     other = measures.reorder_models(["m2", "m0", "m1"])
     assert other.models == ("m2", "m0", "m1")
-    assert (
-        list(dict.fromkeys(other.auprec["model"]))
-        == list(dict.fromkeys(other.iauprec["model"]))
-        == [*other.models]
-    )
+    for frame in (other.auprec, other.iauprec):
+        assert list(dict.fromkeys(frame["model"])) == [*other.models]
     for name in ("auprec", "iauprec"):
         columns = ["model", "fold", "prior"] if name == "auprec" else ["model", "fold"]
         a, b = (getattr(x, name).sort_values(columns, ignore_index=True) for x in (measures, other))
@@ -152,9 +142,8 @@ def test_areas_of_every_cell_and_over_another_weighting():
     assert len(roc(measures)) == 5 * len(RATE_GRID)
     expect_error("strictly between 0 and 1", measures.mean_auprec, [2.0])
     other = measures.reorder_models(("m2", "m0", "m1")).reweight(sa.UniformPrior(0.3, 0.4))
-    again = sa.evaluate(frame, at_priors=PRIORS, deployment_prior=(0.3, 0.4)).reorder_models(
-        ("m2", "m0", "m1")
-    )
+    again = sa.evaluate(frame, at_priors=PRIORS, deployment_prior=(0.3, 0.4))
+    again = again.reorder_models(("m2", "m0", "m1"))
     pd.testing.assert_frame_equal(other.iauprec, again.iauprec)
     assert other.deployment_prior == sa.UniformPrior(0.3, 0.4)
 
@@ -176,7 +165,7 @@ def test_the_design_is_looked_up_or_stated_and_a_ratio_goes_with_a_frame():
     found, ratio = resolve_ratio(measures, "iauprec", None, needed="this")
     assert found is frame
     assert ratio == pytest.approx(0.25)
-    with pytest.raises(InputError, match=r"^this depends on how the folds were made"):
+    with pytest.raises(sa.InputError, match=r"^this depends on how the folds were made"):
         resolve_ratio(frame, "iauprec", None, needed="this")
     expect_error(r"^`ratio` is for frames, as an Evaluation has", resolve_ratio, measures, "iauprec", 0.25)
 
@@ -184,9 +173,8 @@ def test_the_design_is_looked_up_or_stated_and_a_ratio_goes_with_a_frame():
 @quiet
 def test_differences_between_halves_by_plain_loops():
     frame = halved_frame(n_cases=36, n_folds=2, n_halvings=3)
-    measures = sa.evaluate(frame, at_priors=(0.5,), deployment_prior=(0.1, 0.3)).reorder_models(
-        ("C", "A", "B")
-    )
+    measures = sa.evaluate(frame, at_priors=(0.5,), deployment_prior=(0.1, 0.3))
+    measures = measures.reorder_models(("C", "A", "B"))
     halves = frame[frame["part"] != "holdout"].groupby(["halving", "model", "part"])
 
     def expected(area):
@@ -204,7 +192,7 @@ def test_differences_between_halves_by_plain_loops():
     stated = sa.evaluate(frame, at_priors=(0.5,), design=sa.FoldDesign("repeated_holdout", 1 / 3))
     for source in (stated, measures.iauprec):
         assert half_differences(source, ["A", "B", "C"]) is None
-        with pytest.raises(InputError, match=r"^this needs halvings of the data set"):
+        with pytest.raises(sa.InputError, match=r"^this needs halvings of the data set"):
             half_differences(source, ["A", "B", "C"], needed="this")
     assert stated.halvings is None
     assert stated.auprec_half_differences([0.2]) is None
@@ -218,7 +206,7 @@ OPTIONS = {
 def test_one_group_at_a_time():
     rows = {"y_true": [0, 0, 1, 1], "y_score": [0.1, 0.4, np.nan, 0.8]}
     message = "`y_score` must not hold NaN or blanks, but has 1, the first at row 2 of model 'A' in fold 1"
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(sa.InputError, match=f"^{re.escape(message)}$"):
         sa.evaluation.measure_group(pd.DataFrame({"model": "A", "fold": 1, **rows}))
     two = pd.DataFrame({"model": ["A", "A", "B", "B"], "fold": 1, "y_true": [0, 1, 0, 1], "y_score": 0.5})
     for frame, told in (
@@ -245,10 +233,8 @@ def test_a_grouped_map_of_any_engine():
     grouped = small.groupby(["model", "fold"])
     long = pd.concat([sa.evaluation.measure_group(rows, **OPTIONS) for _, rows in grouped], ignore_index=True)
     here = sa.evaluate(small, **OPTIONS)
-    auprec, iauprec = (
-        f.astype({"model": str}).sort_values(["model", "fold"], kind="stable")
-        for f in (here.auprec, here.iauprec)
-    )
+    frames = (frame.astype({"model": str}) for frame in (here.auprec, here.iauprec))
+    auprec, iauprec = (frame.sort_values(["model", "fold"], kind="stable") for frame in frames)
     assert long["auprec"].tolist() == auprec["auprec"].tolist()
     assert long["iauprec"][::3].tolist() == iauprec["iauprec"].tolist()
     assert {str(kind) for kind in long.dtypes[2:]} == {"float64", "int64"}

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from skewanova import InputError, SkewanovaWarning
-from skewanova.base.checks import InputTypeError
+import skewanova as sa
 
 CORPUS = Path(__file__).with_name("corpus")
 #: Texts that a file, an option or a name may hold by mistake or malice.
@@ -35,7 +34,7 @@ class Generator:
     def check(self, case):
         """Raise if the case breaks the rule; a warning that is not the package's own breaks every rule."""
         with warnings.catch_warnings(action="error"):
-            warnings.simplefilter("ignore", SkewanovaWarning)
+            warnings.simplefilter("ignore", sa.SkewanovaWarning)
             self.rule(case)
 
     def corpus(self):
@@ -53,7 +52,7 @@ def answered(function, *arguments, **options):
     """Return the answer, or None if the package refuses; any other error goes through."""
     try:
         return function(*arguments, **options)
-    except (InputError, InputTypeError):
+    except (sa.InputError, sa.InputTypeError):
         return None
 
 

@@ -1,11 +1,11 @@
 import itertools
 import warnings
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import REFERENCE, cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import each
@@ -13,7 +13,7 @@ from messages import exact, expect_error, expect_warning
 from scipy import stats
 
 from skewanova import InputTypeError, SkewanovaWarning
-from skewanova.inference import anova, tukey_hsd
+from skewanova.inference import anova, catalogue, diagnostics, tukey_hsd
 from skewanova.inference.anova import (
     ANOVA_COLUMNS,
     IDENTICAL_MODELS,
@@ -25,10 +25,7 @@ from skewanova.inference.anova import (
     two_way_anova,
     variation_limit,
 )
-from skewanova.inference.catalogue import get_test
-from skewanova.inference.diagnostics import residuals
 
-REFERENCE = Path(__file__).parents[1] / "reference"
 LONG = dict(list(pd.read_csv(REFERENCE / "anova_auprec.csv").groupby("input")))
 PUBLISHED = ("two_way", "three_way", "three_way_interaction")
 MEANS = dict(list(pd.read_csv(REFERENCE / "anova_iauprec.csv").groupby("input")))
@@ -50,15 +47,6 @@ def of_frames(test, means, long, **options):
     if test == "two_way":
         return two_way_anova(means, **options)
     return three_way_anova(long, interaction=test == "three_way_interaction", **options)
-
-
-def cells(values, *, models=None, folds=None):
-    """Long frame of an array of models x folds."""
-    table = np.asarray(values, dtype=float)
-    models = models or [f"M{i}" for i in range(table.shape[0])]
-    folds = folds or list(range(table.shape[1]))
-    rows = [(m, f, table[i, j]) for i, m in enumerate(models) for j, f in enumerate(folds)]
-    return pd.DataFrame(rows, columns=["model", "fold", "iauprec"])
 
 
 def cube(values, priors=(0.5, 0.1, 0.01)):
@@ -286,7 +274,7 @@ def test_no_residual_variation(kind):
     assert table.loc["residual", ["statistic", "p_value"]].isna().all()
     assert table.loc["model", "breakdown_correlation"] == 1.0
     assert table.loc["model", "partial_eta_sq"] == pytest.approx(1)
-    assert residuals(result)[["statistic", "p_value"]].isna().all(axis=None)
+    assert diagnostics.residuals(result)[["statistic", "p_value"]].isna().all(axis=None)
 
 
 def test_differences_and_variation_begin_above_rounding():
@@ -361,15 +349,15 @@ def test_anova_over_thresholds_by_means_of_several_cells():
     with pytest.warns(SkewanovaWarning, match="makes 6 observations of every curve"):
         table = threshold_anova(frame).to_frame().set_index("term")
     grand = frame["precision"].mean()
-    by_term = {
-        term: ((frame.groupby(term)["precision"].transform("mean") - grand) ** 2).sum()
-        for term in ("model", "prior", "recall")
+    means = {
+        term: frame.groupby(term)["precision"].transform("mean") for term in ("model", "prior", "recall")
     }
+    by_term = {term: ((mean - grand) ** 2).sum() for term, mean in means.items()}
     error = ((frame["precision"] - grand) ** 2).sum() - sum(by_term.values())
     df_error = len(frame) - 1 - 1 - 1 - 2
     assert table["df"].to_dict() == {"model": 1, "prior": 1, "recall": 2, "residual": df_error}
     assert table.loc["model", "statistic"] == pytest.approx(by_term["model"] / (error / df_error), rel=1e-10)
-    assert get_test("three_way_thresholds").note.endswith("observations of their own.")
+    assert catalogue.get_test("three_way_thresholds").note.endswith("observations of their own.")
     with pytest.raises(ValueError, match="`recall` must have at least 2 values, but has 1"):
         threshold_anova(points_of(0, (0.5,)))
 

@@ -36,10 +36,8 @@ def area_without(positive, score, left, prior):
     total = mpmath.mpf(0)
     for hits, alarms in zip(true[label].tolist(), false[label].tolist(), strict=True):
         first = hits == 1 and alarms == 0
-        total += (
-            precision(hits, alarms)
-            + (1 if first else precision(hits - 1, alarms) if hits > 1 or alarms else 1)
-        ) / 2
+        before = 1 if first else precision(hits - 1, alarms) if hits > 1 or alarms else 1
+        total += (precision(hits, alarms) + before) / 2
     return total / n
 
 

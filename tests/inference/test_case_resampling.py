@@ -13,10 +13,8 @@ from loops import each
 from strategies import tie_groups
 
 from skewanova import DiscretePrior, UniformPrior, UniformSkew, iauprec_score
+from skewanova.curves import estimators, roc, sorting
 from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
-from skewanova.curves.roc import curve_from_scores
-from skewanova.curves.sorting import rank_among_positives
 from skewanova.inference import auprec_covariance, case_resampling
 from skewanova.inference.case_resampling import block_seeds, bootstrap_estimates
 from skewanova.inference.sampling import Sample
@@ -53,7 +51,7 @@ def assert_brute(sample, score, area_estimator):
 KINDS = ("cluster", "weight")
 
 
-@each("area_estimator", ESTIMATORS)
+@each("area_estimator", estimators.ESTIMATORS)
 @settings(max_examples=12)
 @given(groups=tie_groups(6, 3), seed=st.integers(0, 10**6), drawn=st.sets(st.sampled_from(KINDS)))
 def test_values_are_those_of_leaving_out_every_case_or_cluster(area_estimator, groups, seed, drawn):
@@ -87,7 +85,7 @@ def test_many_weights_go_one_by_one_and_the_latest_weighting_is_kept(monkeypatch
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 12])
-@pytest.mark.parametrize("area_estimator", STEP_ESTIMATORS)
+@pytest.mark.parametrize("area_estimator", estimators.STEP_ESTIMATORS)
 def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
     monkeypatch.setattr(case_resampling, "BLOCK_SIZE", block)
     rng = np.random.default_rng(3)
@@ -112,7 +110,7 @@ def test_deviations_of_alike_units_sum_to_the_covariance():
     assert apart[2:] == pytest.approx((values[2:] - values[2:].mean()) / np.sqrt(2))
 
 
-@each("area_estimator", ESTIMATORS)
+@each("area_estimator", estimators.ESTIMATORS)
 @each("clustered", [False, True])
 def test_a_unit_with_all_the_weight_of_a_class_is_the_only_one(area_estimator, clustered):
     """Without it nothing but rounding would be left: it has the value 0, and nothing is divided by 0."""
@@ -148,7 +146,7 @@ def test_clusters_and_weights_as_the_r_package_survey_has_them(name):
         assert error[model] == pytest.approx(known[model, "std_error"], rel=one_stratum)
 
 
-@each("area_estimator", STEP_ESTIMATORS)
+@each("area_estimator", estimators.STEP_ESTIMATORS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area_estimator, monkeypatch):
     """Of weights that only one class has, too; the curve is looked at in blocks."""
@@ -160,7 +158,7 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     weight = drawn if weighted else None
     sample, weightings = Sample(positive, None, weight), [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)]
     held = np.ones(80) if weight is None else weight
-    slot = rank_among_positives(np.unique(score[positive]), score)
+    slot = sorting.rank_among_positives(np.unique(score[positive]), score)
     gain = np.bincount(slot[positive] // 2, weights=held[positive])
     fall = np.bincount(slot[~positive], weights=held[~positive], minlength=2 * len(gain) + 1)
     weights = np.unique(held[~positive]), np.unique(held[positive])
@@ -171,7 +169,7 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     estimate, values = places.leave_one_out(entry, weightings, area_estimator)
     at = entry[places.locate_cases(positive, slot[positive] // 2, slot[~positive], weight)]
     expected = case_resampling.SortedScores(sample, score).jackknife_values(weightings, area_estimator)
-    curve = curve_from_scores(positive, score, weight)
+    curve = roc.curve_from_scores(positive, score, weight)
     areas = [iauprec(curve, one, area_estimator=area_estimator) for one in weightings]
     assert estimate == pytest.approx(areas)
     assert values[at] == pytest.approx(expected.select_units(), rel=1e-9, abs=1e-12)
@@ -202,9 +200,8 @@ def estimates(sample, n_resamples, area_estimator="trapezoid", rng=7):
 
 
 def area(labels, scores, area_estimator, weight=None):
-    return iauprec_score(
-        labels, scores, deployment_prior=WEIGHTING, area_estimator=area_estimator, sample_weight=weight
-    )
+    options = {"deployment_prior": WEIGHTING, "area_estimator": area_estimator}
+    return iauprec_score(labels, scores, **options, sample_weight=weight)
 
 
 def streams(n_blocks, rng=7):
@@ -228,7 +225,7 @@ def test_seeds_of_blocks_are_children_and_resamples_without_a_class_are_left_out
     assert found == pytest.approx(np.full(len(found), area(LABELS, SCORES, "trapezoid")))
 
 
-@each("area_estimator", ESTIMATORS)
+@each("area_estimator", estimators.ESTIMATORS)
 def test_cases_are_drawn_within_their_class_from_the_best_score_down(area_estimator):
     found = estimates(Sample(LABELS), 6, area_estimator)
     (stream,) = streams(1)

@@ -35,10 +35,8 @@ def test_the_primary_holds_for_the_design(kind, n_folds):
 
 
 def test_corrections_stand_beside_what_they_correct_and_tests_have_names():
-    independent, overlapping = (
-        {result.test for result in fold_tests(random_table(12, 3), kind).test_models()}
-        for kind in ("independent", "repeated_holdout")
-    )
+    kinds = (fold_tests(random_table(12, 3), kind) for kind in ("independent", "repeated_holdout"))
+    independent, overlapping = ({result.test for result in tests.test_models()} for tests in kinds)
     assert independent < overlapping == {test for test in OMNIBUS_TESTS if not TESTS[test].needs_halvings}
     assert {test for test in overlapping if TESTS[test].needs_ratio} == overlapping - independent
     table = random_table(12, 2)

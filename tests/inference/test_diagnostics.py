@@ -180,9 +180,10 @@ def test_many_models_tables_without_variation_and_independent_folds():
     assert np.isnan(additivity_test(random_table(2, 2))).all()
     result = compare(load_satellite_scores())
     advice = result.tables["assumptions"].set_index("check").loc["normality", "advice"]
-    assert advice.endswith(
+    said = (
         "where folds are independent, read sign_flip and friedman in result.tests (tables/tests.csv of --out)"
     )
+    assert advice.endswith(said)
     assert {"sign_flip", "friedman"} <= set(result.tests["test"])
 
 
@@ -239,10 +240,9 @@ def test_residuals_are_ordered_and_standardized_from_result_or_frame(found, valu
 def test_envelopes_hold_what_they_say(found):
     rng = np.random.default_rng(11)
     fresh = np.array([slow_standardized(rng.normal(size=(N_FOLDS, N_MODELS))) for _ in range(3000)])
-    inside = {
-        name: (fresh >= found[f"{name}_low"].to_numpy()) & (fresh <= found[f"{name}_high"].to_numpy())
-        for name in ("pointwise", "simultaneous")
-    }
+    names = ("pointwise", "simultaneous")
+    limits = {name: found[[f"{name}_low", f"{name}_high"]].to_numpy().T for name in names}
+    inside = {name: (fresh >= low) & (fresh <= high) for name, (low, high) in limits.items()}
     assert np.abs(inside["pointwise"].mean(axis=0) - 0.95).max() < 0.025
     assert inside["simultaneous"].all(axis=1).mean() == pytest.approx(0.95, abs=0.02)
     assert inside["pointwise"].all(axis=1).mean() < 0.85

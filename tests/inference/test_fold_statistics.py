@@ -186,10 +186,8 @@ def halved():
 
 def test_tests_with_halvings_by_hand(halved):
     """All tables at once."""
-    hotelling, gg, paired = (
-        test(halved[0], halves=halved[1])
-        for test in (fold_statistics.hotelling_test, fold_statistics.gg_test, fold_statistics.paired_t)
-    )
+    tests = fold_statistics.hotelling_test, fold_statistics.gg_test, fold_statistics.paired_t
+    hotelling, gg, paired = (test(halved[0], halves=halved[1]) for test in tests)
     covariance = fold_statistics.split_half_covariance(*halved)
     for at, (values, halves) in enumerate(zip(*halved, strict=True)):
         cov = halves.T @ halves / 9 + np.cov(values, rowvar=False) / 6
@@ -330,9 +328,8 @@ TESTS = [fold_statistics.sign_flip_test, fold_statistics.permutation_test, fold_
 
 @pytest.mark.parametrize("test", TESTS)
 def test_random_arrangements_agree_with_all_and_count_the_observed_one(test):
-    values = random_table(
-        7 if test is fold_statistics.permutation_test else 12, 3, seed=2, spread=0.03, effect=0.006
-    )
+    n_folds = 7 if test is fold_statistics.permutation_test else 12
+    values = random_table(n_folds, 3, seed=2, spread=0.03, effect=0.006)
     exact = test(values, n_resamples=50_000)
     drawn = test(values, n_resamples=2000, rng=3)
     np.testing.assert_allclose(drawn * 2001, np.round(drawn * 2001), atol=1e-9)
@@ -346,7 +343,7 @@ def test_random_arrangements_agree_with_all_and_count_the_observed_one(test):
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_the_seed_decides_and_blocks_do_not(test, monkeypatch):
+def test_the_seed_decides_and_blocks_do_not_and_defaults_are_9999_arrangements_from_seed_0(test, monkeypatch):
     values = random_table(20, 3, effect=0.005)
     first, second = (test(values, n_resamples=500, rng=7) for _ in range(2))
     np.testing.assert_array_equal(first, second)
@@ -354,11 +351,7 @@ def test_the_seed_decides_and_blocks_do_not(test, monkeypatch):
     assert any((test(values, n_resamples=500, rng=s) != first).any() for s in range(8, 12))
     monkeypatch.setattr(fold_statistics, "BLOCK_SIZE", 60 * 33)
     np.testing.assert_array_equal(first, test(values, n_resamples=500, rng=7))
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_9999_arrangements_from_seed_0_give_identical_models_p_1(test):
-    values = random_table(20, 3, effect=0.005)
+    monkeypatch.undo()
     found = test(values)
     np.testing.assert_allclose(found * 10_000, np.round(found * 10_000), atol=1e-8)
     np.testing.assert_array_equal(found, test(values, n_resamples=9999, rng=0))
@@ -375,10 +368,7 @@ def test_max_t_permutations_and_sign_flips_of_many_arrangements():
     values = random_table(4, 25, effect=0.02)  # 25! is no machine integer
     assert float(fold_statistics.permutation_test(values, n_resamples=99)) == pytest.approx(0.01)
     values = random_table(3, 3)  # 36 arrangements
-    every, drawn = (
-        fold_statistics.permutation_test(values, n_resamples=35),
-        fold_statistics.permutation_test(values, n_resamples=34),
-    )
+    every, drawn = (fold_statistics.permutation_test(values, n_resamples=number) for number in (35, 34))
     assert float(every) == pytest.approx(permuted_p(values), abs=1e-12)
     assert float(drawn) * 35 == pytest.approx(round(float(drawn) * 35))
     assert fold_statistics.draw_sign_flips(5, n_resamples=15)[1]

@@ -12,7 +12,6 @@ from scipy import stats
 from strategies import ranges, tie_groups
 
 import skewanova as sa
-from skewanova.curves import ESTIMATORS
 from skewanova.curves.estimators import prior_averaged_precision
 from skewanova.inference.covariance import (
     auprec_covariance,
@@ -195,9 +194,9 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
     (lambda: compare_test_set(Y, S, simultaneous="tukey"), ValueError,
      "`simultaneous` must be one of max_z, bonferroni, none; but got 'tukey'"),
     (lambda: auprec_covariance(Y, S, area_estimator="mean"), ValueError,
-     f"`area_estimator` must be one of {', '.join(ESTIMATORS)}; but got 'mean'"),
+     f"`area_estimator` must be one of {', '.join(sa.curves.ESTIMATORS)}; but got 'mean'"),
     (lambda: compare_test_set(Y, S, area_estimator="mean"), ValueError,
-     f"`area_estimator` must be one of {', '.join(ESTIMATORS)}; but got 'mean'"),
+     f"`area_estimator` must be one of {', '.join(sa.curves.ESTIMATORS)}; but got 'mean'"),
     (lambda: auprec_influence(Y, [["a"], ["b"], ["c"], ["d"]]), TypeError,
      "`y_score[:, 0]` must hold real numbers, but has dtype <U1"),
     (lambda: auprec_variance(Y, [Decimal(1)] * 4), TypeError,

@@ -14,10 +14,7 @@ from scipy.integrate import quad
 
 from skewanova import BetaPrior, SkewanovaWarning, UniformPrior, UniformSkew, auprec_score, iauprec_score
 from skewanova.curves.distributions import true_auprec
-from skewanova.inference import intervals
-from skewanova.inference.case_resampling import bootstrap_estimates
-from skewanova.inference.catalogue import INTERVALS
-from skewanova.inference.covariance import auprec_variance
+from skewanova.inference import case_resampling, catalogue, covariance, intervals, sampling
 from skewanova.inference.intervals import (
     bca_acceleration,
     bca_limits,
@@ -27,7 +24,6 @@ from skewanova.inference.intervals import (
     t_limits,
     wilson_limits,
 )
-from skewanova.inference.sampling import Sample, target_prior
 from skewanova.scores.design import logit_interval
 
 SETTINGS = {
@@ -61,7 +57,7 @@ def test_recorded_limits(golden, case, theta, n):
     assert wilson_limits(theta, n, 0.95) == pytest.approx(expected["wilson"], abs=1e-10)
 
 
-@each("method", INTERVALS)
+@each("method", catalogue.INTERVALS)
 @each("estimator", ["average_precision", "trapezoid", "interpolated_median"])
 def test_every_method_answers(method, estimator):
     labels, scores = sample("binormal", 120, 380)
@@ -84,11 +80,11 @@ def test_named_methods_are_their_formulas_over_cases_or_folds():
     for method, formula in formulas.items():
         found = confidence_interval(labels, scores, prior=0.3, method=method, confidence_level=0.9)
         assert limits(found) == formula(theta, 60, 0.9)
-    weighting = target_prior(0.3, None, Sample(labels == 1))
+    weighting = sampling.target_prior(0.3, None, sampling.Sample(labels == 1))
     error, df = spread_of(jackknife_values(labels == 1, scores, weighting)[1], labels == 1)
     found = confidence_interval(labels, scores, prior=0.3, method="jackknife")
     assert limits(found) == pytest.approx(logit_interval(theta, error, df=df, level=0.95, size=60))
-    assert error == pytest.approx(auprec_variance(labels, scores, prior=0.3) ** 0.5, rel=0.1)
+    assert error == pytest.approx(covariance.auprec_variance(labels, scores, prior=0.3) ** 0.5, rel=0.1)
     labels, scores = sample("binormal", 100, 400)
     folds = np.array(list("abcd"))[np.arange(500) % 4]
     options = {"prior": 0.3, "area_estimator": "exact"}
@@ -267,9 +263,9 @@ def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_a_bootstrap_draws_2000_samples():
     labels, scores = np.arange(20) % 2, np.random.default_rng(0).normal(size=20) + np.arange(20) % 2
-    cases, weighting = Sample(labels == 1), UniformPrior(0.3, 0.3)
+    cases, weighting = sampling.Sample(labels == 1), UniformPrior(0.3, 0.3)
     options = {"area_estimator": "trapezoid", "n_resamples": 2000, "rng": 0}
-    drawn = bootstrap_estimates(cases, scores, weighting, **options)
+    drawn = case_resampling.bootstrap_estimates(cases, scores, weighting, **options)
     asked = {"prior": 0.3, "confidence_level": 0.9, "rng": 0}
     found = confidence_interval(labels, scores, method="bootstrap", **asked)
     assert limits(found) == pytest.approx(np.quantile(drawn, [0.05, 0.95]), rel=1e-12)

@@ -161,10 +161,8 @@ def test_effects_of_rounding_and_degenerate_tables():
         assert note == known_as
         assert np.isnan(found.statistic) == np.isnan(found.p_value) == (known_as == IDENTICAL_MODELS)
     assert omnibus.degenerate_result(1.0, np.nextafter(1.0, 2), limit=1.0, df=(2.0, 14.0)) is None
-    assert (
-        omnibus.partial_eta_squared(blocked_test(random_table(6, 3))._replace(statistic=np.asarray(np.inf)))
-        == 1
-    )
+    endless = blocked_test(random_table(6, 3))._replace(statistic=np.asarray(np.inf))
+    assert omnibus.partial_eta_squared(endless) == 1
     assert np.isnan(row_of(omnibus_test(frame_of(np.tile(FOLD, 3)), method="friedman"))["p_value"])
     row = row_of(omnibus_test(frame_of(FOLD + 0.03 * np.arange(3)), method="friedman"))
     assert (row["statistic"], row["p_value"]) == (np.inf, pytest.approx(6.0**-7))
@@ -175,9 +173,8 @@ def test_two_identical_models_among_three_and_as_many_folds_as_models():
     for test in NOT_HOTELLING:
         assert 0 < row_of(TESTS[test](frame_of(values)))["p_value"] < 1
     frame = frame_of(values)
-    with pytest.raises(
-        ValueError, match=r"full rank, but changes over folds of '\w+' follow .*; leave it out$"
-    ):
+    message = r"full rank, but changes over folds of '\w+' follow .*; leave it out$"
+    with pytest.raises(ValueError, match=message):
         omnibus_test(frame, method="hotelling")
     second = frame["model"].unique()[1]
     assert 0 < row_of(omnibus_test(frame[frame["model"] != second], method="hotelling"))["p_value"] < 1
@@ -197,9 +194,8 @@ def test_fold_table_has_the_order_of_appearance_and_a_level_for_a_missing_name()
     np.testing.assert_array_equal(found, values[::-1, ::-1])
     assert models == ["m", "a", "z"]
     values = random_table(3, 3)
-    found, models = omnibus.build_fold_table(
-        frame_of(values).replace({"model": {"M1": None}, "fold": {1: np.nan}})
-    )
+    unnamed = frame_of(values).replace({"model": {"M1": None}, "fold": {1: np.nan}})
+    found, models = omnibus.build_fold_table(unnamed)
     np.testing.assert_array_equal(found, values)
     assert len(models) == 3
 

@@ -14,15 +14,13 @@ from messages import exact, expect_error
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
-from skewanova import compare, evaluate, load_satellite_scores
-from skewanova.inference import equivalence, pairwise, posthoc
+import skewanova as sa
+from skewanova.inference import equivalence, fold_statistics, pairwise, posthoc
 from skewanova.inference.catalogue import ADJUSTABLE_TESTS, ADJUSTMENTS, TESTS, get_test, name_family
 from skewanova.inference.effect_sizes import add_equivalence_tests
-from skewanova.inference.fold_statistics import max_t_test, pair_indices
 
-OF_FRAMES = [
-    test for test in pairwise.PAIRWISE_TESTS if not get_test(test).needs_halvings
-]  # a frame has no halvings
+#: A frame has no halvings.
+OF_FRAMES = [test for test in pairwise.PAIRWISE_TESTS if not get_test(test).needs_halvings]
 FAMILIES = [test for test in OF_FRAMES if not get_test(test).needs_control]
 T_FAMILIES = ["paired_t", "corrected_t", "games_howell"]
 RATIO = 0.25
@@ -103,7 +101,7 @@ def test_dunnett_sf_of_one_comparison_is_students(value, df):
 
 
 def pairs(values):
-    return list(zip(*pair_indices(values.shape[1]), strict=True))
+    return list(zip(*fold_statistics.pair_indices(values.shape[1]), strict=True))
 
 
 def studentized_range(q, k, df):
@@ -137,7 +135,7 @@ def test_nemenyi_by_hand_and_max_t_by_its_kernel(name):
         assert row["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9)
         assert row["p_adjusted"] == studentized_range(np.sqrt(2) * abs(z), k, np.inf)
     found = compared(means_of(name), "max_t", order=in_order(name), rng=3)
-    np.testing.assert_array_equal(found["p_adjusted"], max_t_test(table_of(name), rng=3))
+    np.testing.assert_array_equal(found["p_adjusted"], fold_statistics.max_t_test(table_of(name), rng=3))
 
 
 @pytest.mark.parametrize("alpha", [0.04, 0.1, 0.25])
@@ -211,9 +209,9 @@ def test_dunnett_sees_no_scale_and_corrected_tests_need_their_design():
         np.testing.assert_allclose(scaled["statistic"], one["statistic"], rtol=1e-6)
         np.testing.assert_allclose(scaled["p_adjusted"], one["p_adjusted"], rtol=1e-6)
     assert np.isfinite(compared(frame_of(small), "dunnett", control="M2")["statistic"]).all()
-    scores = load_satellite_scores()
+    scores = sa.load_satellite_scores()
     priors = (0.5, 0.2)
-    measures, result = evaluate(scores, at_priors=priors), compare(scores, at_priors=priors)
+    measures, result = sa.evaluate(scores, at_priors=priors), sa.compare(scores, at_priors=priors)
     known = result.pairs[result.pairs["role"] == "primary"].reset_index(drop=True)
     found = posthoc(measures, role="primary")
     pd.testing.assert_frame_equal(found, known, rtol=1e-12, check_dtype=False)
@@ -368,13 +366,11 @@ def test_levels_by_hand():
         "hochberg": [0.05 / 3, 0.05 / 4, 0.05, 0.05 / 4, 0.05 / 2],
     }
     for p_adjust, levels in expected.items():
-        np.testing.assert_allclose(
-            pairwise.stepwise_levels(P_VALUES, 0.05, p_adjust=p_adjust), levels, rtol=1e-12
-        )
+        found = pairwise.stepwise_levels(P_VALUES, 0.05, p_adjust=p_adjust)
+        np.testing.assert_allclose(found, levels, rtol=1e-12)
     for alpha, level in ((0.045, 0.018), (0.06, 0.048)):  # two rejected, four
-        np.testing.assert_allclose(
-            pairwise.stepwise_levels(P_VALUES, alpha, p_adjust="bh"), [level] * 5, rtol=1e-12
-        )
+        found = pairwise.stepwise_levels(P_VALUES, alpha, p_adjust="bh")
+        np.testing.assert_allclose(found, [level] * 5, rtol=1e-12)
     for p_adjust in ADJUSTMENTS:
         assert pairwise.stepwise_levels(np.full(2, np.nan), 0.05, p_adjust=p_adjust)[0] == 0.05
 

@@ -2,11 +2,11 @@ import string
 import warnings
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import REFERENCE, cells
 from loops import each
 from messages import exact, expect_error, expect_warning
 
@@ -15,7 +15,6 @@ from skewanova.inference.anova import IDENTICAL_MODELS, NO_RESIDUAL_VARIATION, t
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, PRIOR_PAIR_COLUMNS, tukey_by_prior, tukey_hsd
 from skewanova.inference.ranks import compact_letters
 
-REFERENCE = Path(__file__).parents[1] / "reference"
 LONG = dict(list(pd.read_csv(REFERENCE / "anova_auprec.csv").groupby("input")))
 MEANS = dict(list(pd.read_csv(REFERENCE / "anova_iauprec.csv").groupby("input")))
 R_TUKEY = pd.read_csv(REFERENCE / "r_tukey.csv")
@@ -29,11 +28,6 @@ PRIOR_COLUMNS = [
 def analyse(test, data):
     """Made once: it hands out copies."""
     return two_way_anova(MEANS[data]) if test == "two_way" else three_way_anova(LONG[data])
-
-
-def cells(values):
-    rows = [(f"M{i}", j, v) for (i, j), v in np.ndenumerate(np.asarray(values, dtype=float))]
-    return pd.DataFrame(rows, columns=["model", "fold", "iauprec"])
 
 
 def by_pair(result):

@@ -113,11 +113,7 @@ def test_components_by_plain_loops():
     assert found["cases, all runs of a model"] == pytest.approx(2 - 1)
     assert found["cases, all models of a run"] == pytest.approx(4 - 1)
     assert found["cases, one area"] == pytest.approx(9 - 4 - 2 + 1)
-
-
-def test_negative_covariances_of_runs_count_as_none():
-    areas = np.array([[0.80, 0.83, 0.78], [0.70, 0.76, 0.75]])
-    covariance = np.full((6, 6), 2e-4)
+    covariance = np.full((6, 6), 2e-4)  # negative covariances of runs count as none
     for i in (0, 3):
         covariance[i : i + 3, i : i + 3] = -3e-4
     np.fill_diagonal(covariance, 1e-3)

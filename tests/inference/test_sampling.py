@@ -104,12 +104,10 @@ def test_pairs_of_few_units_share_their_doubt_and_those_of_many_do_not():
     for size, shared in ((19, True), (20, False)):
         sample = sampling.Sample(np.arange(2 * size) < size)
         values = np.random.default_rng(1).standard_t(3, size=(2 * size, 3))
-        blocks = [
-            (k, [*sample.deviations(values)[rows].T[:, :, None]]) for k, (rows, _) in enumerate(sample.strata)
-        ]
-        spreads = sampling.VarianceEstimates.from_power_sums(
-            sample, sampling.power_sums(blocks, 2, 3, 1), 3, np.ones(1)
-        )
+        deviations = sample.deviations(values)
+        blocks = [(k, [*deviations[rows].T[:, :, None]]) for k, (rows, _) in enumerate(sample.strata)]
+        sums = sampling.power_sums(blocks, 2, 3, 1)
+        spreads = sampling.VarianceEstimates.from_power_sums(sample, sums, 3, np.ones(1))
         alone = sample.estimate_errors(values[:, [0, 0, 1]] - values[:, [1, 2, 2]])[1]
         assert np.ptp(alone) > 1
         expected = np.minimum(alone, stats.hmean(alone)) if shared else alone
@@ -146,10 +144,8 @@ def test_effective_sizes_names_of_models_and_the_prior():
     for names in (["a", "a"], ["a"], ["a", "b", "c"], ["1", 1]):
         expect_error("`models` must hold 2 different names, but got", sampling.name_models, names, 2)
     sample = sampling.Sample(np.array([True, False, False]), None, np.array([3.0, 1, 2]))
-    assert (
-        sampling.target_prior(None, None, sample).low,
-        sampling.target_prior(None, None, sample).high,
-    ) == (0.5, 0.5)
+    own = sampling.target_prior(None, None, sample)
+    assert (own.low, own.high) == (0.5, 0.5)
     assert sampling.target_prior(0.2, None, sample).low == 0.2
     assert sampling.target_prior(None, (0.1, 0.3), sample).high == 0.3
     with pytest.raises(InputError, match="give either `prior` or `deployment_prior`, but got both"):
@@ -205,10 +201,8 @@ def test_columns_are_checked_by_name_and_strata_of_clusters():
 
 
 def test_bad_clusters_are_refused():
-    assert sampling.check_sample([0, 1], [1.0, 2.0], cluster=["b", "a"])[0].cluster.tolist() == [
-        1,
-        0,
-    ]  # two do
+    two = sampling.check_sample([0, 1], [1.0, 2.0], cluster=["b", "a"])[0]
+    assert two.cluster.tolist() == [1, 0]
     with pytest.raises(InputError, match="at least 2 clusters, but all cases are in a; leave out `cluster`"):
         sampling.check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "a", "a"])
     expect_error("equally long", sampling.check_sample, [0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "b"])

@@ -30,10 +30,6 @@ def drawn(n_models, seed=0):
     return mixed + 3 * POSITIVE[:, None]
 
 
-def centred(values):
-    return values - np.where(POSITIVE[:, None], values[POSITIVE].mean(axis=0), values[~POSITIVE].mean(axis=0))
-
-
 def covariance_of(values):
     """Sum of squares within each class of n cases over n (n - 1)."""
     parts = [(values[rows], rows.sum()) for rows in (POSITIVE, ~POSITIVE)]
@@ -189,7 +185,8 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
     pair, own = drawn(2, seed=4), drawn(1, seed=5)
     # Variance of the faint contrast over the trace is near share * RANK_TOLERANCE.
     values = np.hstack([pair, pair[:, :1] + np.sqrt(share * RANK_TOLERANCE) * own])
-    assert omnibus_f_test(unscaled([0.5, 0.5, 0.6], centred(values), SAMPLE))[1] == df
+    means = np.where(POSITIVE[:, None], values[POSITIVE].mean(axis=0), values[~POSITIVE].mean(axis=0))
+    assert omnibus_f_test(unscaled([0.5, 0.5, 0.6], values - means, SAMPLE))[1] == df
 
 
 def test_degrees_of_freedom_of_cases_bound_those_of_contrasts():

@@ -14,7 +14,6 @@ from plot_checks import HOSTILE, assert_fits, difference, fold_frame, legend_tex
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.inference import rank_comparison
 from skewanova.plotting import (
     plot_components,
     plot_critical_difference,
@@ -48,7 +47,7 @@ def at_rank(ax):
 @pytest.mark.parametrize("n_models", [2, 3, 12])
 def test_models_stand_at_their_mean_ranks_and_bars_over_their_groups(n_models):
     names = [f"m{i}" for i in range(n_models)][::-1]
-    found = rank_comparison(fold_frame(names))
+    found = sa.inference.rank_comparison(fold_frame(names))
     ax = plot_critical_difference(found)
     assert_fits(ax.figure)
     expected = [
@@ -68,7 +67,7 @@ def test_models_stand_at_their_mean_ranks_and_bars_over_their_groups(n_models):
 
 
 def test_bars_do_not_touch_and_the_ruler_is_the_critical_difference():
-    found = rank_comparison(fold_frame([f"m{i}" for i in range(12)], 12))
+    found = sa.inference.rank_comparison(fold_frame([f"m{i}" for i in range(12)], 12))
     rows = {}
     for ranks, height in dots(plot_critical_difference(found)):
         rows.setdefault(height, []).append((ranks.min(), ranks.max()))
@@ -76,21 +75,20 @@ def test_bars_do_not_touch_and_the_ruler_is_the_critical_difference():
     for spans in rows.values():
         spans.sort()
         assert all(end < start for (_, end), (start, _) in pairwise(spans))
-    found = rank_comparison(fold_frame([f"m{i}" for i in range(6)], 10))
+    found = sa.inference.rank_comparison(fold_frame([f"m{i}" for i in range(6)], 10))
     ax = plot_critical_difference(found)
     (ruler,) = [line for line in ax.lines if line.get_marker() == "|"]
     assert np.ptp(ruler.get_xdata()) == pytest.approx(found.critical_difference)
     assert f"CD = {found.critical_difference:.2f} (level 0.05)" in texts(ax)
-    ax = plot_critical_difference(rank_comparison(fold_frame("AB", 2)))
+    ax = plot_critical_difference(sa.inference.rank_comparison(fold_frame("AB", 2)))
     assert not [line for line in ax.lines if line.get_marker() == "|"]
     assert "CD = 1.39 (level 0.05): wider than the axis" in texts(ax)
 
 
 def test_bars_are_the_groups_of_any_family_of_all_pairs_by_default_of_the_primary():
     frame, roles = fold_frame(NAMES), {"nemenyi": "secondary", "paired_t": "primary"}
-    families = [
-        sa.inference.posthoc(frame, method=method).assign(role=role) for method, role in roles.items()
-    ]
+    tests = ((sa.inference.posthoc(frame, method=method), role) for method, role in roles.items())
+    families = [pairs.assign(role=role) for pairs, role in tests]
     result = SimpleNamespace(iauprec=frame, pairs=pd.concat(families), settings={"alpha": 0.1})
     ax = plot_critical_difference(result, ax=Figure().subplots())
     assert plt.get_fignums() == []
@@ -105,7 +103,7 @@ def test_bars_are_the_groups_of_any_family_of_all_pairs_by_default_of_the_primar
 
 
 def test_hostile_names_are_drawn_and_cells_hold_p_in_three_shades():
-    ax = plot_critical_difference(rank_comparison(fold_frame(HOSTILE)))
+    ax = plot_critical_difference(sa.inference.rank_comparison(fold_frame(HOSTILE)))
     assert_fits(ax.figure)
     shown = [text.rsplit("  ", 1)[0] for text in texts(ax)]
     assert set(model_labels(HOSTILE, width=MAX_RANK_NAME).values()) <= set(shown)
@@ -213,9 +211,8 @@ def test_ranks_need_folds_and_take_nemenyis_test_where_there_is_a_control():
     one = sa.compare(scores.select_folds([1]), 0.5, at_priors=(0.5, 0.4))
     with expect_error(r"one test set; draw its pairs by skewanova.plotting.plot_pairs\(res"):
         plot_critical_difference(one)
-    ax = plot_critical_difference(
-        sa.compare(scores, control="A", at_priors=(0.5, 0.2)), ax=Figure().subplots()
-    )
+    result = sa.compare(scores, control="A", at_priors=(0.5, 0.2))
+    ax = plot_critical_difference(result, ax=Figure().subplots())
     assert "Nemenyi" in ax.get_title(loc="left")
 
 

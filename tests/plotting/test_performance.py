@@ -27,7 +27,6 @@ from plot_checks import (
 import skewanova as sa
 import skewanova.plotting as sp
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.inference import residual_quantiles, three_way_anova, two_way_anova
 from skewanova.plotting.styling import PlainLogLocator, format_plain, model_markers
 
 
@@ -159,9 +158,8 @@ def test_regions_are_a_strip_with_bands_and_changes_of_the_lead(result):
 
 
 def test_second_frames_are_checked(result):
-    areas, folds, leads, ranking = (
-        getattr(result, name) for name in ("auprec_by_prior", "iauprec", "regions", "ranking")
-    )
+    areas, folds = result.auprec_by_prior, result.iauprec
+    leads, ranking = result.regions, result.ranking
     of_first = "must name models of the first frame, C, A, B; but got 'Z'"
     for plot, frame, second, message in (
         (sp.plot_regions, areas, None, "needs `regions` where its first argument is a frame"),
@@ -263,7 +261,7 @@ def test_regret_roc_and_skew_lines_are_their_frames(result):
 
 @pytest.fixture(scope="module")
 def anova():
-    return two_way_anova(fold_frame(NAMES))
+    return sa.inference.two_way_anova(fold_frame(NAMES))
 
 
 def points(ax):
@@ -282,10 +280,10 @@ def test_residuals_and_their_quantiles_are_the_frames(anova):
         assert np.round(drawn[model][:, 0]).tolist() == [fold - 1 for fold in rows["fold"]]
     assert len({round(float(xy[0, 0]), 9) for xy in drawn.values()}) == 3
     assert [label.get_text() for label in ax.get_xticklabels()] == [str(fold) for fold in range(1, 7)]
-    many = sp.plot_residuals(two_way_anova(fold_frame(NAMES, 20)), kind="fold")
+    many = sp.plot_residuals(sa.inference.two_way_anova(fold_frame(NAMES, 20)), kind="fold")
     assert_fits(many.figure)
     assert 2 < len(many.get_xticklabels()) <= 14
-    frame = residual_quantiles(anova)
+    frame = sa.inference.residual_quantiles(anova)
     ax = sp.plot_residuals(anova, kind="qq")
     for model, drawn in points(ax).items():
         np.testing.assert_array_equal(drawn, frame[frame["model"] == model][["theoretical", "standardized"]])
@@ -304,7 +302,7 @@ def test_degrees_of_freedom_and_residuals_that_cannot_be_drawn(anova):
     assert plt.get_fignums() == []
     parts = [fold_frame(NAMES, seed=seed).rename(columns={"iauprec": "auprec"}) for seed in (1, 2)]
     frame = parts[0].assign(prior=0.5).merge(parts[1].assign(prior=0.1), how="outer")
-    result = three_way_anova(frame, interaction=True)
+    result = sa.inference.three_way_anova(frame, interaction=True)
     drawn = np.vstack(list(points(sp.plot_residuals(result, kind="qq")).values()))
     assert (drawn[:, 1] ** 2).sum() == pytest.approx(result.row("residual")["df"])
     one = sp.plot_auprec(make_result(folds=1))

@@ -8,16 +8,15 @@ from plot_checks import legend_texts
 from report_frames import frame_of
 from scipy.special import logit
 
-from skewanova import InputTypeError, estimate_prior
+import skewanova as sa
 from skewanova.comparison.estimated_prior import PriorEstimates
-from skewanova.plotting import plot_monitor, plot_prior_estimate
-from skewanova.plotting.priors import STATE_COLOURS
+from skewanova.plotting import plot_monitor, plot_prior_estimate, priors
 
 
 @pytest.fixture(scope="module")
 def found():
     draw, labels = np.random.default_rng(0).normal, np.repeat([1, 0], 150)
-    return estimate_prior(labels, draw(2 * labels), draw(2 * np.repeat([1, 0], [100, 300])))
+    return sa.estimate_prior(labels, draw(2 * labels), draw(2 * np.repeat([1, 0], [100, 300])))
 
 
 def test_bars_are_the_mixture_of_one_of_several_models(found):
@@ -27,10 +26,8 @@ def test_bars_are_the_mixture_of_one_of_several_models(found):
     assert heights.sum(axis=0) == pytest.approx(bins["expected"].tolist())
     assert heights[1].sum() == pytest.approx(found.estimate * 400)
     assert ax.lines[0].get_ydata().tolist() == bins["n_unlabelled"].tolist()
-    assert ax.get_ylim() == (
-        0,
-        pytest.approx(1.75 * max(heights.sum(axis=0).max(), *ax.lines[0].get_ydata())),
-    )
+    top = 1.75 * max(heights.sum(axis=0).max(), *ax.lines[0].get_ydata())
+    assert ax.get_ylim() == (0, pytest.approx(top))
     assert legend_texts(ax) == ["positives", "negatives", "observed"]
     assert plot_prior_estimate(found, legend=False).get_legend() is None
     (inset,), (line,) = ax.child_axes, ax.child_axes[0].lines
@@ -42,9 +39,8 @@ def test_bars_are_the_mixture_of_one_of_several_models(found):
     ax = plot_prior_estimate(several, model="b", ax=Figure().subplots())
     assert ax.get_title(loc="left").startswith("Prior")
     expect_error("`model` must be one of", plot_prior_estimate, several, model="z")
-    with pytest.raises(
-        InputTypeError, match="needs an estimated prior, or a comparison over one, but got float"
-    ):
+    message = "needs an estimated prior, or a comparison over one, but got float"
+    with pytest.raises(sa.InputTypeError, match=message):
         plot_prior_estimate(0.1)
 
 
@@ -56,7 +52,7 @@ def test_a_monitor_draws_an_estimate_a_batch_over_the_priors_of_each_leader():
     limits, points = ax.lines[::2], ax.lines[1::2]
     assert [line.get_xydata().tolist() for line in limits] == [[[0, 0.1], [0, 0.3]], [[1, 0.02], [1, 0.08]]]
     assert [line.get_xydata().tolist() for line in points] == [[[0, 0.2]], [[1, 0.05]]]
-    colours = [STATE_COLOURS[state] for state in table["state"]]
+    colours = [priors.STATE_COLOURS[state] for state in table["state"]]
     assert [line.get_color() for line in limits] == [line.get_color() for line in points] == colours
     boxes = [patch.get_path().get_extents(patch.get_transform() - ax.transData) for patch in ax.patches]
     assert [(box.y0, box.y1) for box in boxes] == [pytest.approx(lead[:2]) for lead in leads[:2]]

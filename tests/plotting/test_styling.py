@@ -108,16 +108,11 @@ def test_without_room_a_legend_names_the_lines(ax, ends):
     assert ax.get_legend() is not None
 
 
-def rows(n_folds=5):
-    rng = np.random.default_rng(0)
-    x = np.tile([0.3, 0.1, 0.2], n_folds)
-    return pd.DataFrame({"fpr": x, "tpr": rng.random(len(x))})
-
-
 @each("errorbar", [("sd", 1), ("sd", 2.5), ("pi", 80), None])
 @each("n_folds", [5, 2])
 def test_mean_and_band_are_those_of_seaborn(errorbar, n_folds):
-    frame = rows(n_folds)
+    frame = pd.DataFrame({"fpr": np.tile([0.3, 0.1, 0.2], n_folds)})
+    frame["tpr"] = np.random.default_rng(0).random(len(frame))
     frame.loc[1, "tpr"] = np.nan
     axes = Figure().subplots(1, 2)
     look = {"color": "C2", "marker": "s", "markersize": 6, "markeredgewidth": 0.5, "linestyle": "--"}
@@ -138,9 +133,8 @@ def test_mean_and_band_are_those_of_seaborn(errorbar, n_folds):
 
 def test_single_points_names_and_bands_not_drawn():
     ax = Figure().subplots()
-    styling.draw_mean_line(
-        ax, pd.DataFrame({"fpr": 0.5, "tpr": [0.2, 0.4]}), ("fpr", "tpr"), errorbar=None, markevery=0.3
-    )
+    one = pd.DataFrame({"fpr": 0.5, "tpr": [0.2, 0.4]})
+    styling.draw_mean_line(ax, one, ("fpr", "tpr"), errorbar=None, markevery=0.3)
     (line,) = ax.get_lines()
     assert line.get_markevery() is None
     assert line.get_xydata().tolist() == [[0.5, pytest.approx(0.3)]]
@@ -199,9 +193,8 @@ def test_palettes_may_be_named_and_surfaces_have_their_own(result):
 
 
 def test_style_sheets_and_panels_of_a_paper():
-    with plt.style.context(
-        {"axes.prop_cycle": mpl.cycler(color=["red", "green"]), "axes.titlelocation": "right"}
-    ):
+    cycle = mpl.cycler(color=["red", "green"])
+    with plt.style.context({"axes.prop_cycle": cycle, "axes.titlelocation": "right"}):
         ax = sp.plot_auprec(source())
     assert [to_rgb(line.get_color()) for line in ax.lines] == [to_rgb(c) for c in ("red", "green", "red")]
     assert ax.get_title(loc="right") == "AUPREC by prior"

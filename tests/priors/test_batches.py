@@ -53,9 +53,8 @@ def test_joint_likelihood_is_the_integral_over_the_prior_of_each_batch(normal):
         area = quad(lambda at, top=top: np.exp(log_height(at) - top), -9, 4, points=[normal.centre])
         expected += np.log(area[0]) + top
     assert height == pytest.approx(expected, abs=2e-2)
-    by_steps = approx_fprime(
-        logs, lambda x: batches._joint_log_likelihood(counts, x, nodes, weights)[0], 1e-6
-    )
+    height = lambda x: batches._joint_log_likelihood(counts, x, nodes, weights)[0]  # noqa: E731
+    by_steps = approx_fprime(logs, height, 1e-6)
     assert slope == pytest.approx(by_steps, abs=2e-2)
 
 
@@ -95,9 +94,8 @@ def test_the_likeliest_classes_are_found_from_afar(normal):
     best, _ = batches._maximise_over_classes(counts, fit, normal, start)
     for by in (4, 8, 40):
         for bin_ in range(8):
-            found, _ = batches._maximise_over_classes(
-                counts, fit, normal, start - by * (np.arange(8) == bin_)
-            )
+            moved = start - by * (np.arange(8) == bin_)
+            found, _ = batches._maximise_over_classes(counts, fit, normal, moved)
             assert found == pytest.approx(best, abs=5e-3)
 
 
@@ -108,9 +106,8 @@ def test_heights_are_those_of_a_longer_search(centre, spread, n, monkeypatch):
     shares = norm.cdf([-np.inf, *np.linspace(-1.2, 2.6, 7), np.inf] - np.array([[1.5], [0.0]]))
     positive, negative = np.diff(shares)
     unlabelled = np.array([draw.multinomial(n, p * positive + (1 - p) * negative) for p in priors], float)
-    counts = BinCounts(
-        draw.multinomial(100, positive) * 1.0, draw.multinomial(400, negative) * 1.0, unlabelled
-    )
+    labelled = draw.multinomial(100, positive) * 1.0, draw.multinomial(400, negative) * 1.0
+    counts = BinCounts(*labelled, unlabelled)
     fit, places = fitted(counts), (np.linspace(centre - 3, centre + 2, 4), np.array([0.1, 0.8, 2.5]))
     found = batches._likelihood_surface(counts, fit, *places)
     monkeypatch.setattr(batches, "MAX_STEPS", 2000)
@@ -143,9 +140,8 @@ def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(
         return batches._joint_log_likelihood(counts, at, nodes, weights)[1]
 
     falls = np.array([(slope(logs - step) - slope(logs + step)) / 2e-5 for step in 1e-5 * np.eye(8)])
-    found = batches._expected_information(counts, fit, normal) - np.eye(
-        8
-    )  # that of the free sums of the logs
+    free = np.eye(8)  # information of the free sums of the logs
+    found = batches._expected_information(counts, fit, normal) - free
     assert found == pytest.approx(falls, abs=3e-3 * falls.max())
 
 
@@ -156,9 +152,8 @@ def test_each_batch_is_looked_at_around_its_mode(normal):
     at, width = batches._find_modes(counts, fit, normal)
 
     def fall(odds, row):
-        return -(row @ np.log(mixtures.mix_classes(fit.positive, fit.negative, expit(odds)))) - norm.logpdf(
-            odds, *normal
-        )
+        mixed = mixtures.mix_classes(fit.positive, fit.negative, expit(odds))
+        return -(row @ np.log(mixed)) - norm.logpdf(odds, *normal)
 
     for i, row in enumerate(counts.unlabelled):
         mode = minimize_scalar(fall, bounds=(at[i] - 1, at[i] + 1), args=(row,), options={"xatol": 1e-9})
@@ -169,9 +164,8 @@ def test_each_batch_is_looked_at_around_its_mode(normal):
 
 def test_known_classes_and_batches_without_positives():
     counts = BinCounts(np.array([0, 1e7]), np.array([1e7, 0]), np.array([[900.0, 100], [400, 100]]))
-    places, errors = batches._fit_log_odds(
-        counts._replace(positive=counts.positive[None], negative=counts.negative[None])
-    )
+    labelled = {"positive": counts.positive[None], "negative": counts.negative[None]}
+    places, errors = batches._fit_log_odds(counts._replace(**labelled))
     assert expit(places) == pytest.approx([0.1, 0.2], rel=1e-4)
     assert errors == pytest.approx(1 / np.sqrt([1000 * 0.1 * 0.9, 500 * 0.2 * 0.8]), rel=1e-3)
     rates, prior = np.array([0.8, 0.3]), 0.2  # of the upper bin, in each class
@@ -182,17 +176,14 @@ def test_known_classes_and_batches_without_positives():
     assert batches._fit_log_odds(BinCounts(*cells))[1] == pytest.approx(error, rel=0.01)
     priors = expit(-5 + norm.ppf((np.arange(10) + 0.5) / 10))
     unlabelled = np.round(300 * (priors[:, None] * P + (1 - priors[:, None]) * Q))
-    told = batches.predict_batch(
-        BinCounts(np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5]), unlabelled)
-    )
-    low, high = (
-        expit(batches.density_quantile(told.log_odds, told.density, share)) for share in (0.5, 0.975)
-    )
+    labelled = np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5])
+    told = batches.predict_batch(BinCounts(*labelled, unlabelled))
+    density = told.log_odds, told.density
+    low, high = (expit(batches.density_quantile(*density, share)) for share in (0.5, 0.975))
     assert low < priors.mean()
     assert priors.max() < high < 0.2
-    assert told.centres[0] == pytest.approx(
-        mixtures.log_odds_range(unlabelled.sum())[0]
-    )  # no positive in any batch
+    lowest = mixtures.log_odds_range(unlabelled.sum())[0]  # no positive in any batch
+    assert told.centres[0] == pytest.approx(lowest)
 
 
 @pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-3.5, 0.1), BatchNormal(-1.0, 1.5)])
@@ -201,9 +192,8 @@ def test_classes_are_the_likeliest(normal):
     fit = fitted(counts)
     start = np.log(np.concatenate([fit.positive, fit.negative]))
     nodes, weights = batches._quadrature_nodes(counts, fit, normal)
-    best = minimize(
-        lambda x: -batches._joint_log_likelihood(counts, x, nodes, weights)[0], start, method="BFGS"
-    )
+    loss = lambda x: -batches._joint_log_likelihood(counts, x, nodes, weights)[0]  # noqa: E731
+    best = minimize(loss, start, method="BFGS")
     assert batches._maximise_over_classes(counts, fit, normal, start)[0] == pytest.approx(-best.fun, abs=5e-3)
 
 
@@ -256,9 +246,8 @@ def test_the_rough_likelihood_leaves_out_what_is_ruled_out_and_interpolates():
     found = rough.log_likelihood(centres, spreads)
     exact = np.array([[rough_height(rough, centre, spread) for spread in spreads] for centre in centres])
     assert found - found[0, 0] == pytest.approx(exact - exact[0, 0], abs=1e-6)
-    alike, apart = (
-        batches.RoughLikelihood(np.array(at), np.full(4, 0.01), 0.0) for at in ([1.0] * 4, [0, 1, 2, 3.0])
-    )
+    places = map(np.array, ([1.0] * 4, [0, 1, 2, 3.0]))
+    alike, apart = (batches.RoughLikelihood(at, np.full(4, 0.01), 0.0) for at in places)
     assert alike.spreads(3.0)[0] == pytest.approx(batches.MIN_SPREAD)
     least, most = apart.spreads(3.0)
     falls = apart._best(np.array([1.25**0.5, least, least / 1.06]))[0]
@@ -276,9 +265,8 @@ def test_the_rough_likelihood_leaves_out_what_is_ruled_out_and_interpolates():
 
 def test_a_further_batch_is_spread_like_those_seen():
     told = batches.predict_batch(mixed(PRIORS))
-    low, middle, high = (
-        expit(batches.density_quantile(told.log_odds, told.density, s)) for s in (0.025, 0.5, 0.975)
-    )
+    quantiles = (batches.density_quantile(told.log_odds, told.density, s) for s in (0.025, 0.5, 0.975))
+    low, middle, high = map(expit, quantiles)
     assert middle == pytest.approx(expit(logit(PRIORS).mean()), abs=0.02)
     assert low < PRIORS.min() < PRIORS.max() < high < 0.6
     centre = [expit(batches.density_quantile(told.centres, told.likelihood, s)) for s in (0.025, 0.975)]
@@ -353,19 +341,16 @@ def test_models_agree_by_a_statistic_about_chi2():
     for seed in range(3):
         rng = np.random.default_rng(seed)
         fields = draw_bins(0.2, 500, rng, copies=1)[0], rng.choice(3, (500, 1), p=(4 * Q3 + P3 + 1) / 8)
-        found = assess_agreement(
-            CaseBins(*beside_a_blurred_one(rng, 0.4), [np.hstack(fields)]), [3, 3], 0.2, rng=rng
-        )
+        bins = CaseBins(*beside_a_blurred_one(rng, 0.4), [np.hstack(fields)])
+        found = assess_agreement(bins, [3, 3], 0.2, rng=rng)
         assert found.p_value == pytest.approx(chi2.sf(found.statistic, 1), abs=0.08)
 
 
 def test_what_models_know_decides_their_weight():
     """Weights of the log-likelihoods sum to 1 where one is as good as both, to 2 where nothing is shared."""
     rng = np.random.default_rng(1)
-    own, half, shared = (
-        assess_agreement(cases(np.random.default_rng(2), same), [3, 3], 0.2, rng=rng)
-        for same in (0.0, 0.5, 1.0)
-    )
+    bins = (cases(np.random.default_rng(2), same) for same in (0.0, 0.5, 1.0))
+    own, half, shared = (assess_agreement(each, [3, 3], 0.2, rng=rng) for each in bins)
     assert shared.weights.sum() == pytest.approx(1, abs=1e-3)
     assert 1.05 < half.weights.sum() < own.weights.sum() < 2.1
     assert own.weights.min() > 0.4

@@ -12,12 +12,9 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 from skewanova import InputError, InputTypeError, SkewanovaWarning, estimate_prior
-from skewanova.curves.areas import iauprec_score
-from skewanova.priors import estimation, mixtures
-from skewanova.priors.batches import BatchPrediction, predict_batch
-from skewanova.priors.estimation import estimate_from_bins
+from skewanova.curves import areas
+from skewanova.priors import batches, estimation, mixtures, weightings
 from skewanova.priors.mixtures import BinCounts, BinnedScores
-from skewanova.priors.weightings import as_deployment_prior
 
 LABELS = np.repeat([1, 0], [100, 300])
 
@@ -42,7 +39,7 @@ def of_counts(*counts, level=0.95):
     """An estimate from counts alone."""
     parts = BinCounts(*(np.asarray(part, dtype=float) for part in counts))
     bare = BinnedScores(np.arange(len(parts.positive) - 1), parts, np.zeros(2), np.zeros(2), np.zeros(1))
-    return estimate_from_bins(bare, level)
+    return estimation.estimate_from_bins(bare, level)
 
 
 WEAK = ([16, 20, 24], [45, 40, 35], [360, 330, 330])
@@ -56,14 +53,12 @@ def test_limits_are_where_the_stretched_likelihood_ratio_is_that_of_chi2(counts)
     one = of_counts(*counts)
     for limit in (one.conf_low, one.conf_high):
         if 0 < limit < 1:
-            assert estimation.likelihood_ratio(one, np.array([logit(limit)])) == pytest.approx(
-                chi2.ppf(0.95, 1), rel=1e-6
-            )
+            ratio = estimation.likelihood_ratio(one, np.array([logit(limit)]))
+            assert ratio == pytest.approx(chi2.ppf(0.95, 1), rel=1e-6)
     low, high = mixtures.log_odds_range(np.asarray(float(one.n_unlabelled)))
     for at, end in ((one.log_odds[:1], low), (one.log_odds[-1:], high)):
-        assert at[0] == end or estimation.likelihood_ratio(one, at) == pytest.approx(
-            chi2.ppf(0.999, 1), rel=1e-6
-        )
+        ratio = pytest.approx(chi2.ppf(0.999, 1), rel=1e-6)
+        assert at[0] == end or estimation.likelihood_ratio(one, at) == ratio
     assert one.conf_low > 0 or 0 < one.low == pytest.approx(expit(low))
     assert min(one.ratio_scale) >= 1
     assert (max(one.ratio_scale) > 1) == (one.method == "bootstrap")
@@ -159,9 +154,8 @@ def test_weak_models_have_wider_intervals_that_cover():
     p, q = (np.diff(norm.cdf([-np.inf, *(edges - at), np.inf])) for at in (shift, 0))
     sizes = (60, p), (240, q), (1000, 0.05 * p + 0.95 * q)
     counts = BinCounts(*(draw.multinomial(n, share, 1000).astype(float) for n, share in sizes))
-    ratios = mixtures.likelihood_ratio_statistic(
-        counts, np.full(1000, logit(0.05)), mixtures.find_peak(counts)[1]
-    )
+    _, top = mixtures.find_peak(counts)
+    ratios = mixtures.likelihood_ratio_statistic(counts, np.full(1000, logit(0.05)), top)
     held = ratios <= chi2.ppf(0.95, 1)
     assert 0.93 <= held.mean() <= 0.97
     for i in range(6):  # what an interval is made of
@@ -184,9 +178,9 @@ def test_weighting_beta_prior_and_deployment_prior_of_the_estimate(found):
     assert of_beta @ nodes == pytest.approx(weights @ priors)
     assert of_beta @ nodes**2 == pytest.approx(weights @ priors**2)
     labelled, _ = scores()
-    assert as_deployment_prior(found) is found
-    area = iauprec_score(LABELS, labelled, deployment_prior=found)
-    narrow = iauprec_score(LABELS, labelled, deployment_prior=(found.conf_low, found.conf_high))
+    assert weightings.as_deployment_prior(found) is found
+    area = areas.iauprec_score(LABELS, labelled, deployment_prior=found)
+    narrow = areas.iauprec_score(LABELS, labelled, deployment_prior=(found.conf_low, found.conf_high))
     assert area == pytest.approx(narrow, abs=0.05)
     assert found.describe() == f"the prior estimated from 2,000 unlabelled scores: {found}"
 
@@ -227,20 +221,19 @@ def test_enough_batches_have_limits_and_a_weighting_for_a_further_one():
     rows = {str(k): np.array([100.0 - 3 * k, 3 * k]) for k in (3, 7, 2, 5, 4)}
     pooled = of_counts([2, 18], [15, 5], sum(rows.values()), level=0.8)
     found = estimation.add_batches(pooled, rows)
-    told = predict_batch(pooled.bins.counts._replace(unlabelled=np.stack([*rows.values()])))
+    told = batches.predict_batch(pooled.bins.counts._replace(unlabelled=np.stack([*rows.values()])))
     below = np.concatenate([[0], np.cumsum((told.likelihood[1:] + told.likelihood[:-1]) / 2)])
     limits = logit([found.conf_low, found.estimate, found.conf_high])
     assert np.interp(limits, told.centres, below / below[-1]) == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
     assert found.method == "batches"
-    assert (
-        estimation._note_unpredicted(4, BinCounts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
-    )
+    many = BinCounts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))
+    assert estimation._note_unpredicted(4, many) == ""
     at, counts = np.linspace(-20, 20, 801), BinCounts(np.ones(2), np.ones(2), np.array([40.0, 60.0]))
     for centre in (-15.0, 15.0):
-        told = BatchPrediction(at, norm.pdf(at, centre), at, norm.pdf(at, centre))
+        told = batches.BatchPrediction(at, norm.pdf(at, centre), at, norm.pdf(at, centre))
         log_odds, _ = estimation._truncate_density(told, counts)
         assert log_odds[[0, -1]] == pytest.approx(centre + norm.ppf([0.0005, 0.9995]), abs=0.05)
-    told = BatchPrediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
+    told = batches.BatchPrediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
     assert estimation._truncate_density(told, counts)[0][-1] == mixtures.log_odds_range(np.asarray(100.0))[1]
 
 
@@ -262,9 +255,8 @@ def test_halves_of_the_positives_are_the_lower_and_the_upper_scores(found):
     ends = []
     for half in (positive[:50], positive[50:]):
         edges = found.bins.edges
-        counts = BinCounts(
-            *(mixtures.count_by_bin(part, edges) for part in (half, labelled[100:], unlabelled))
-        )
+        parts = half, labelled[100:], unlabelled
+        counts = BinCounts(*(mixtures.count_by_bin(part, edges) for part in parts))
         ends.append(float(mixtures.find_likeliest_prior(counts)))
     ends.append(found.estimate)  # which is the largest here: no half alone explains the unlabelled scores
     assert found.half_range() == pytest.approx((min(ends), max(ends)), rel=1e-6)
@@ -337,9 +329,8 @@ def test_audited_labels_need_no_other_scores_in_deployment():
     with expect_warning(r"drawn at random, and pass the labels to skewanova.estimate_prior"):
         estimate_prior(LABELS, labelled, beyond)
     audited = np.where(np.arange(2300) % 20 == 0, np.arange(2300) % 400 == 0, np.nan)
-    assert all(
-        "exclude" in text for text in estimate_prior(LABELS, labelled, beyond, audited=audited).warnings
-    )
+    told = estimate_prior(LABELS, labelled, beyond, audited=audited).warnings
+    assert all("exclude" in text for text in told)
 
 
 @each("batch", [["a", None] * 1000, [1.0, np.nan] * 1000])

@@ -33,10 +33,8 @@ def test_effective_negatives_are_those_for_each_share_of_positives(n_negative, p
 @given(st.integers(1, 10**9), st.floats(1, 1e6))
 def test_the_rarest_prior_has_just_enough(n_negative, enough):
     rule = Support(n_negative, 1000, enough)
-    assert rule.is_supported([rule.smallest_prior, rule.smallest_prior * (1 - 1e-6)]).tolist() == [
-        True,
-        False,
-    ]
+    lower = rule.smallest_prior * (1 - 1e-6)
+    assert rule.is_supported([rule.smallest_prior, lower]).tolist() == [True, False]
     assert effective_negatives(n_negative, rule.smallest_prior) == pytest.approx(enough)
 
 
@@ -71,10 +69,8 @@ def test_limits_of_ties(seen, prior, why):
     assert scarce_class(*seen, prior) == why
 
 
-UNITS = st.lists(
-    st.tuples(st.integers(0, 2), st.integers(0, 5), st.sampled_from([1e-200, 0.5, 1.0, 3.0, 1e200])),
-    min_size=1,
-)
+SIZES = st.sampled_from([1e-200, 0.5, 1.0, 3.0, 1e200])
+UNITS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), SIZES), min_size=1)
 
 
 @given(UNITS, st.integers(1, 6))

@@ -118,16 +118,14 @@ def test_root_closes_in_on_each_element_in_few_looks():
     )
     for function, low, high in cases:
         places = []
-        found = find_roots(
-            lambda x, f=function, seen=places: seen.append(x) or f(x), np.array(low), np.array(high)
-        )
+        counted = lambda x, f=function, seen=places: seen.append(x) or f(x)  # noqa: E731
+        found = find_roots(counted, np.array(low), np.array(high))
         assert abs(function(found)) < 1e-10
         assert len(places) <= 16  # halving: 37 at least
     for shift, end in ((1, 0), (-2, 1)):
         places = []
-        found = find_roots(
-            lambda x, by=shift, seen=places: seen.append(x) or x + by, np.array(0), np.array(1)
-        )
+        counted = lambda x, by=shift, seen=places: seen.append(x) or x + by  # noqa: E731
+        found = find_roots(counted, np.array(0), np.array(1))
         assert found == end
         assert len(places) <= 3  # both ends, and one between before they are compared
 
@@ -154,18 +152,13 @@ def test_estimates_and_limits_at_the_ends():
 
 
 def test_slope_of_the_profile_and_misfit_of_known_classes():
-    counts = BinCounts(
-        *(np.append(part, 0.0) for part in SAMPLES["usual"])
-    )  # a bin without cases adds nothing
+    counts = BinCounts(*(np.append(part, 0.0) for part in SAMPLES["usual"]))  # an empty bin adds nothing
     prior, step = np.array([0.05, 0.3, 0.9]), 1e-5
     above, below = (fit_classes(counts.add_axis(), prior + at).log_likelihood for at in (step, -step))
     found = mixtures.profile_slope(counts.add_axis(), prior)
     assert found == pytest.approx((above - below) / (2 * step), rel=1e-5)
-    counts = BinCounts(
-        np.array([[0.0, 1e9, 0], [0, 1e9, 0]]),
-        np.array([[1e9, 0, 0], [1e9, 0, 0]]),
-        np.array([[90.0, 10, 0], [140, 60, 0]]),
-    )
+    classes = [[0.0, 1e9, 0]] * 2, [[1e9, 0, 0]] * 2
+    counts = BinCounts(*map(np.array, (*classes, [[90.0, 10, 0], [140, 60, 0]])))
     prior = np.array([0.3, 0.3])
     free = xlogy([10, 60], [0.1, 0.3]) + xlogy([90, 140], [0.9, 0.7])
     held = xlogy([10, 60], 0.3) + xlogy([90, 140], 0.7)
@@ -207,9 +200,8 @@ def test_two_values_are_two_bins(scores):
 def test_shift_and_separation_of_the_bins():
     draw = np.random.default_rng(5)
     positive = np.repeat([True, False], [70, 90])
-    found = bin_scores(
-        positive, draw.normal(size=160) * np.where(positive, 0.3, 2) + positive, np.zeros(9), 6
-    )
+    score = draw.normal(size=160) * np.where(positive, 0.3, 2) + positive
+    found = bin_scores(positive, score, np.zeros(9), 6)
     assert [part.tolist() for part in found.shift_classes()] == [part.tolist() for part in found.counts]
     for share in (-0.7, 0.5):
         moved = found.shift_classes(positive=share, negative=share)

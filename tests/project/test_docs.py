@@ -35,17 +35,15 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def block(marker: str) -> str:
-    found = re.search(
-        rf"<!-- {marker} -->\n```\w+\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL
-    )
+    text = README.read_text(encoding="utf-8")
+    found = re.search(rf"<!-- {marker} -->\n```\w+\n(.*?)```", text, flags=re.DOTALL)
     assert found, f"the README has no block {marker}"
     return found.group(1)
 
 
 def test_example_prints_what_the_readme_shows() -> None:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", block("example")], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-W", "error", "-c", block("example")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.stderr, run.stdout.split()) == ("", block("example-output").split())
 
 

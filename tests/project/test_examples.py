@@ -229,9 +229,8 @@ def test_bundled_scores_are_possible(example, bundled, model):
     folds = [sa.roc_curve(fold["y_true"], fold[model]) for _, fold in bundled.groupby("fold")]
     areas = np.mean([sa.auprec(roc, list(example.PRIORS)) for roc in folds], axis=0)
     printed = dict(zip(example.PRIORS, areas.round(3), strict=True))
-    assert sa.curves.check_reported_areas(
-        printed, auc=round(np.mean([sa.auc(roc) for roc in folds]), 3)
-    ).possible
+    auc = round(np.mean([sa.auc(roc) for roc in folds]), 3)
+    assert sa.curves.check_reported_areas(printed, auc=auc).possible
 
 
 @pytest.fixture
@@ -351,10 +350,7 @@ def test_defaults_are_those_that_compare_would_choose(peers):
 def test_p_values_of_r_are_held_against_ours(peers, shift, answer):
     rates = importlib.import_module("peers_rates")
     tables = {"S1": rates.draw("S1", 2, 0)}
-    rows = [
-        ("1.8", "S1", test, i, p + shift)
-        for i, values in enumerate(tables["S1"])
-        for test, p in zip(peers.R_TESTS, rates.two_way_p(values), strict=True)
-    ]
+    by_table = enumerate(zip(peers.R_TESTS, rates.two_way_p(values), strict=True) for values in tables["S1"])
+    rows = [("1.8", "S1", test, i, p + shift) for i, found in by_table for test, p in found]
     frame = pd.DataFrame(rows, columns=["version", "scenario", "test", "replicate", "p"])
     assert peers._same_p(frame, tables).answer == answer

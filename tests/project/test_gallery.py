@@ -55,9 +55,8 @@ def test_every_sample_has_a_command_a_picture_and_the_answer_of_its_report(sampl
         assert text.count(f'src="samples/{name}.svg"') == text.count(f"--out {name}\n") == 1
         assert text.count(f'href="samples/{name}/report.html"') == 2
     page = tmp_path / "page.md"
-    page.write_text(
-        "> Use boosting or forest. logistic is worse than both.\n\nskewanova compare few.csv --out few"
-    )
+    text = "> Use boosting or forest. logistic is worse than both."
+    page.write_text(f"{text}\n\nskewanova compare few.csv --out few")
     samples.write_samples(tmp_path / "new", page)
     report = (tmp_path / "new" / "few" / "report.html").read_text(encoding="utf-8")
     assert "Use boosting or forest" in samples.read_answer(report)

@@ -22,16 +22,10 @@ def run(code):
     return done.stdout
 
 
-def sections(docstring):
-    return re.findall(r"^([A-Z][A-Za-z ]+)\n-{3,}$", inspect.cleandoc(docstring), flags=re.MULTILINE)
-
-
 def public():
     """Every public object by its path, of the top level and of the packages."""
-    return {
-        f"{package}.{alias.name}": getattr(importlib.import_module(module), alias.name)
-        for package, module, alias in stubs()
-    }
+    names = ((package, importlib.import_module(module), alias.name) for package, module, alias in stubs())
+    return {f"{package}.{name}": getattr(module, name) for package, module, name in names}
 
 
 def functions():
@@ -142,11 +136,11 @@ def test_every_package_says_what_each_of_its_files_is_about(package):
 @each("path", functions())
 def test_every_function_tells_its_parameters_and_shows_an_example(path):
     function = public()[path]
-    found = sections(function.__doc__)
-    signature = inspect.signature(function)
+    text, signature = inspect.cleandoc(function.__doc__), inspect.signature(function)
+    found = re.findall(r"^([A-Z][A-Za-z ]+)\n-{3,}$", text, flags=re.MULTILINE)
     if signature.parameters:
         assert "Parameters" in found
-        text = inspect.cleandoc(function.__doc__).split("Parameters\n----------\n")[1]
+        text = text.split("Parameters\n----------\n")[1]
         text = re.split(r"\n(?=[A-Z][A-Za-z ]+\n-{3,}\n)", text)[0]
         heads = [line.split(" : ")[0] for line in text.split("\n") if re.match(r"\S", line)]
         listed = [name.strip(" *") for head in heads for name in head.split(",")]

@@ -63,9 +63,8 @@ def test_runs_are_simulated_as_recorded(tmp_path):
 
 
 def test_fewer_degrees_of_freedom_find_less_and_coverage_is_as_recorded():
-    rates = pd.read_csv(STUDIES / "runs-power.csv").pivot(
-        index=["n_models", "n_runs", "question", "level"], columns="df", values="rate"
-    )
+    keys = ["n_models", "n_runs", "question", "level"]
+    rates = pd.read_csv(STUDIES / "runs-power.csv").pivot(index=keys, columns="df", values="rate")
     assert (rates["banerjee"] <= rates["hillis"]).all()
     module = load_example("coverage_study")
     frame = pd.DataFrame({

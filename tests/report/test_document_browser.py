@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from hostile_results import HOSTILE, render_html, simulated
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
-)
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 DRIVER = shutil.which("chromedriver")
 AXE = find_spec("axe_core_python")
 pytestmark = [
@@ -79,9 +78,8 @@ def caption(browser):
 
 
 def cursor_x(browser):
-    return float(
-        by_css(browser, "svg.wide.auprec .cursor").get_attribute("d")[1:].split(" ")[0].split("V")[0]
-    )
+    path = by_css(browser, "svg.wide.auprec .cursor").get_attribute("d")
+    return float(path[1:].split(" ")[0].split("V")[0])
 
 
 @pytest.fixture
@@ -221,9 +219,8 @@ def test_the_pointer_names_the_nearest_line(opened):
     near = {part.get_attribute("data-model") for part in opened.find_elements("css selector", ".near")}
     row = by_css(opened, f'#table-by_prior tr[data-model="{number}"]')
     assert near == {number}
-    assert by_css(opened, "svg.wide.auprec .tip").text == " ".join(
-        row.find_element("css selector", cell).text for cell in ("th", "td")
-    )
+    cells = [row.find_element("css selector", cell).text for cell in ("th", "td")]
+    assert by_css(opened, "svg.wide.auprec .tip").text == " ".join(cells)
     ActionChains(opened).move_to_element_with_offset(chart, 0, chart.size["height"] // 2 + 30).perform()
     assert opened.find_elements("css selector", ".near") == []
 

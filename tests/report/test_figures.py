@@ -28,9 +28,8 @@ def many():
 def test_figures_differ_shade_the_deployment_prior_and_draw_the_best_of_many(few, many):
     assert {"auprec", "interaction"}.isdisjoint(figures.FIGURES)
     assert figures.list_figures(few)[:2] == ("regions", "iauprec")
-    assert "critical_difference" not in figures.list_figures(
-        simulated(["a", "b", "c"], priors=(0.5,), control="b")
-    )
+    controlled = simulated(["a", "b", "c"], priors=(0.5,), control="b")
+    assert "critical_difference" not in figures.list_figures(controlled)
     (ax,) = figures.FIGURES["regions"].draw(few).axes
     assert "deployment prior\n0.05 to 0.2" in [text.get_text() for text in ax.get_legend().get_texts()]
     best = many.ranking["model"].iloc[0]
@@ -118,11 +117,8 @@ def find_faults(figure):
     hidden, room = list_hidden_ticks(figure), figure.bbox
     shown = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip() and t not in hidden]
     boxes = [(text.get_text(), text.get_window_extent(canvas.get_renderer())) for text in shown]
-    cut = [
-        text
-        for text, box in boxes
-        if min(box.x0, box.y0) < -1 or box.x1 > room.width + 1 or box.y1 > room.height + 1
-    ]
+    beyond = lambda box: min(box.x0, box.y0) < -1 or box.x1 > room.width + 1 or box.y1 > room.height + 1  # noqa: E731
+    cut = [text for text, box in boxes if beyond(box)]
     covered = [
         (one, other)
         for i, (one, a) in enumerate(boxes)
@@ -140,9 +136,8 @@ def test_no_text_of_a_figure_is_cut_or_covered(number, name):
     result = simulated([name.format(i) for i in range(number)], n_folds=5)
     drawn = figures.restrict_to_drawn(result)
     with style.context(figures._STYLE):
-        faults = {
-            kind: find_faults(figures.FIGURES[kind].draw(drawn)) for kind in figures.list_figures(result)
-        }
+        pictures = {kind: figures.FIGURES[kind].draw(drawn) for kind in figures.list_figures(result)}
+        faults = {kind: find_faults(figure) for kind, figure in pictures.items()}
     assert faults == dict.fromkeys(faults, ([], []))
 
 

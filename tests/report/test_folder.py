@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fuzz.command import content as tree
 from hostile_results import HOSTILE, SCRIPT, render_html, simulated
 from loops import each
 from matplotlib import pyplot as plt
@@ -88,14 +89,6 @@ def outline(document):
     return Outline(document)
 
 
-def tree(place):
-    """Every name below with its content."""
-    return {
-        path.relative_to(place).as_posix(): path.read_bytes() if path.is_file() else None
-        for path in sorted(place.rglob("*"))
-    }
-
-
 class Outline(HTMLParser):
     """Checks that tags are balanced; keeps ids, references, headings, attributes and words."""
 
@@ -148,13 +141,10 @@ def test_folder_holds_every_file_and_the_readme_a_line_on_each(folder, plain_fol
     for place in (folder, plain_folder):
         lines = (place / "README.txt").read_text(encoding="utf-8").splitlines()
         listed = {line.split(" ")[0] for line in lines}
-        written = {name.split(".")[0] if name.startswith("figures/") else name for name in manifest(place)}
+        names = json.loads((place / "provenance.json").read_text())["files"]
+        written = {name.split(".")[0] if name.startswith("figures/") else name for name in names}
         assert listed == written - {"README.txt"} | {"provenance.json"}
         assert all(re.fullmatch(r"\S+ +\S.*\S", line) for line in lines)
-
-
-def manifest(place):
-    return json.loads((place / "provenance.json").read_text())["files"]
 
 
 @each("name", FRAMES)
@@ -237,9 +227,7 @@ def test_document_is_balanced_and_its_figures_and_tables_are_described(document,
     assert {f"tables/{name}" for names in named for name in names} < set(FRAME_FILES.values())
 
 
-def test_page_refers_only_to_itself_and_its_folder_and_has_one_script_whatever_the_names(
-    document, outline, plain
-):
+def test_page_refers_only_to_itself_and_its_folder_and_has_one_script(document, outline, plain):
     targets = [v for _, attrs in outline.tags for k, v in attrs.items() if k.endswith(("href", "src"))]
     targets += [f"#{name}" for name in re.findall(r"url\(#([^)]*)\)", document)]
     assert {target[1:] for target in targets if target.startswith("#")} <= set(outline.ids)
@@ -318,9 +306,7 @@ def test_methods_cite_references_and_sections_stand_in_order(folder, outline, do
     ]  # fmt: skip
 
 
-def test_the_page_has_warnings_and_claims_nothing_without_a_reliable_test(
-    document, hostile, plain, plain_document
-):
+def test_a_page_has_warnings_and_claims_only_what_is_tested(document, hostile, plain, plain_document):
     rest = Outline(document[document.index("<main>") : document.index("</main>") + 7]).words
     assert all(" ".join(text.split()) in rest for text in hostile.warnings)
     published = hostile.tests[hostile.tests["role"] == "published"]["test"].unique()
@@ -330,9 +316,8 @@ def test_the_page_has_warnings_and_claims_nothing_without_a_reliable_test(
     (decisive,) = evidence[evidence["decisive"].astype(bool)].itertuples()
     (row,) = re.findall(r'<tr class="decisive".*?</tr>', plain_document, flags=re.DOTALL)
     assert f"{decisive.model_a} - {decisive.model_b}" in row
-    said = Verdict(
-        "untrusted", (), "No choice: the tests are not reliable here (few). Mean.", "No.", "No.", "Few."
-    )
+    choice = "No choice: the tests are not reliable here (few). Mean."
+    said = Verdict("untrusted", (), choice, "No.", "No.", "Few.")
     document = render_html(Like(plain, verdict=said))
     words = Outline(document[document.index("<main>") : document.index("</main>") + 7]).words
     for claim in ("May be best", r"\bdiffer\b", "is ahead", "share a letter", "open:", r"leads?\b"):
@@ -343,10 +328,8 @@ def test_the_page_has_warnings_and_claims_nothing_without_a_reliable_test(
 
 
 def test_one_prior_and_one_test_set_have_words_of_their_own(plain, tmp_path, undrawn):
-    alone = {
-        name: plain.tables[name] for name in ("auprec", "auprec_by_prior", "precision_recall", "by_prior")
-    }
-    alone = {name: frame[frame["prior"] == frame["prior"].iloc[0]] for name, frame in alone.items()}
+    names = ("auprec", "auprec_by_prior", "precision_recall", "by_prior")
+    alone = {name: plain.tables[name][lambda rows: rows["prior"] == rows["prior"].iloc[0]] for name in names}
     alone["difference_curves"] = plain.tables["difference_curves"].iloc[:0]
     document = render_html(Like(plain, tables={**plain.tables, **alone}, by_prior=alone["by_prior"]))
     outline = Outline(document)

@@ -1,21 +1,27 @@
-"""Tables for papers: complete, aligned where siunitx is asked for, and compiled with any name."""
+"""Tables for papers: complete, aligned where siunitx is asked for, compiled with any name, and their text."""
 
+import json
 import re
 import shutil
 import subprocess
 import unicodedata
+from dataclasses import replace
 
+import pandas as pd
 import pytest
+from command_runs import run
 from hostile_results import HOSTILE, simulated
 from latex_runs import PREAMBLE, compiled, has_package
 from loops import each
-from messages import expect_error
+from messages import expect_error, expect_warning
 
+import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.base.text import Table, format_p
+from skewanova.base.text import Table, format_number, format_p
 from skewanova.inference.catalogue import TESTS, get_test
 from skewanova.report import publication
 from skewanova.report.publication import REFERENCES, fill_methods, find_references, write_bibtex
+from skewanova.report.source import select_primary
 from skewanova.report.tables import TABLES
 from skewanova.scores.design import FoldDesign
 
@@ -127,12 +133,10 @@ def test_long_text_is_broken_wide_heads_stand_on_several_lines_and_columns_follo
     assert text.count(r"\begin{tabular}{>{\raggedright\arraybackslash}p{") == text.count(r"\bottomrule") == 4
     assert text.count(r"a\allowbreak{}\_\allowbreak{}model") == 4
     assert (text.count("0.772"), text.count(r"\caption{")) == (12, 1)
-    assert all(
-        len(row.split(" & ")) * 13 < publication.LINE_WIDTH for row in re.findall(r"& (0.*) \\\\", text)
-    )
-    text = publication.write_latex(
-        Table("t", "c", ("Model", "Mean regret"), (("a", "0.012"),)), siunitx=False
-    )
+    widths = [13 * len(row.split(" & ")) for row in re.findall(r"& (0.*) \\\\", text)]
+    assert max(widths) < publication.LINE_WIDTH
+    table = Table("t", "c", ("Model", "Mean regret"), (("a", "0.012"),))
+    text = publication.write_latex(table, siunitx=False)
     assert r"Model & \begin{tabular}[b]{@{}r@{}}Mean\\regret\end{tabular} \\" in text
 
 
@@ -146,9 +150,8 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
     assert hostile.to_markdown("ranking", rows=2, digits=1).count("\n| ") == 4
     assert "<caption>x &lt; y" in hostile.to_html("ranking", caption="x < y")
     model = hostile.ranking["model"].iloc[3]
-    assert [row[0] for row in publication.build_publication_table(hostile, "ranking", rows=[model]).rows] == [
-        model
-    ]
+    (row,) = publication.build_publication_table(hostile, "ranking", rows=[model]).rows
+    assert row[0] == model
     primary = hostile.tests.loc[hostile.tests["role"] == "primary", "test"].iloc[0]
     rows = publication.build_publication_table(hostile, "tests", rows=[primary]).rows
     assert 0 < len(rows) < len(publication.build_publication_table(hostile, "tests").rows)
@@ -271,3 +274,68 @@ def test_bibtex_reads_every_entry(tmp_path):
     assert run.returncode == 0, run.stdout
     assert "Warning" not in run.stdout, run.stdout
     assert (tmp_path / "all.bbl").read_text().count("\\bibitem") == len(REFERENCES)
+
+
+@pytest.fixture(scope="module")
+def of_six_folds():
+    return simulated(HOSTILE, n_folds=6)
+
+
+def test_the_table_has_differences_from_the_first_model_or_the_control(of_six_folds):
+    table = of_six_folds.for_paper().table
+    assert table.header == ("Model", "IAUPREC", "95 % interval", "Group", "Difference", "Adjusted p")
+    assert [row[0] for row in table.rows] == of_six_folds.ranking["model"].tolist()
+    assert table.rows[0][4:] == ("", "")
+    pairs = select_primary(of_six_folds.pairs)
+    pairs = pairs[pairs["model_a"] == of_six_folds.ranking["model"].iloc[0]].set_index("model_b")
+    for name, *_, difference, p in table.rows[1:]:
+        assert difference == format_number(-pairs.loc[name, "estimate"])
+        assert p == format_p(pairs.loc[name, "p_adjusted"])
+    assert "At rarest" not in table.full_note
+    assert "Difference: from" in table.full_note
+    silent = replace(of_six_folds)
+    silent.__dict__["verdict"] = replace(of_six_folds.verdict, state="untrusted", models=())
+    paper = silent.for_paper()
+    assert paper.table.header == ("Model", "IAUPREC", "95 % interval")
+    assert "Bands" not in paper.caption
+    assert "No test was reliable" in str(paper.results)
+    result = simulated(["a", "b", "c"], n_folds=6, control="b")
+    rows = {name: cells for name, *cells in result.for_paper().table.rows}
+    assert rows["b"][-2:] == ["", ""]
+    assert all(rows[name][-1] for name in "ac")
+
+
+@pytest.mark.parametrize("names", [HOSTILE, [f"m{i}" for i in range(12)]])
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None or shutil.which("bibtex") is None, reason="no LaTeX with BibTeX here"
+)
+def test_a_paper_compiles_as_it_stands(names, tmp_path):
+    folder = simulated(names, n_folds=5).for_paper().save(tmp_path / "paper")
+    assert {path.name for path in folder.iterdir()} == {
+        "paper.tex", "methods.tex", "results.tex", "table.tex", "figure.pdf", "references.bib",
+        "provenance.json",
+    }  # fmt: skip
+    for command in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):
+        option = ["-interaction=nonstopmode", "-halt-on-error"] if command == "pdflatex" else []
+        name = "paper.tex" if command == "pdflatex" else "paper"
+        run = subprocess.run([command, *option, name], cwd=folder, capture_output=True, check=False)
+        log = run.stdout.decode("latin-1")
+        assert run.returncode == 0, log[-2000:]
+    assert "undefined" not in log
+    assert (folder / "paper.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_command_writes_the_same_but_for_several_data_sets(tmp_path):
+    simulated(["a", "b"], n_folds=6).scores.to_frame().to_csv(tmp_path / "scores.csv", index=False)
+    done = run("compare", tmp_path / "scores.csv", "--paper", tmp_path / "paper", "--quiet")
+    assert done.exit_code == 0, done.output
+    paper = expect_warning(r".", sa.compare, tmp_path / "scores.csv").for_paper()
+    assert (tmp_path / "paper" / "methods.tex").read_text() == paper.methods.to_latex()
+    assert (tmp_path / "paper" / "results.tex").read_text() == paper.results.to_latex()
+    assert json.loads((tmp_path / "paper" / "provenance.json").read_text())["input"]["name"] == "scores.csv"
+    table = simulated(["a", "b"], n_folds=6).scores.to_frame()
+    pd.concat([table.assign(dataset=name) for name in "xyz"]).to_csv(tmp_path / "scores.csv", index=False)
+    done = run("compare", tmp_path / "scores.csv", "--paper", tmp_path / "other")
+    assert done.exit_code == 2
+    assert "--paper takes one comparison" in done.output
+    assert not (tmp_path / "other").exists()

@@ -121,9 +121,8 @@ def test_differences_and_precision_recall_curves_follow_the_choice(hostile, scre
     data = json.loads(screen.data)
     models = list_drawn_models(hostile)
     for step in (0, len(data["priors"]) - 1):
-        frame = report_screen.precision_recall(
-            hostile.evaluation, [data["priors"][step]], recall=report_screen.RECALLS
-        )
+        at = [data["priors"][step]]
+        frame = report_screen.precision_recall(hostile.evaluation, at, recall=report_screen.RECALLS)
         for model, text in zip(models, data["curves"][step], strict=True):
             means = frame[frame["model"] == model].groupby("recall")["precision"].mean()
             np.testing.assert_allclose(np.array(text.split(), float) / 1000, means, atol=6e-4)
@@ -158,9 +157,8 @@ def test_of_many_models_some_have_colours_and_all_have_differences(many, screen)
     low, high = chart.scale.y_limits
     assert low <= many.by_prior["auprec"].min() <= many.by_prior["auprec"].max() <= high
     last = list_drawn_models(many)[-1]
-    verdict = replace(
-        many.verdict, models=many.verdict.models[:1], warnings=(f"worse than chance: {last!r}",)
-    )
+    warnings = (f"worse than chance: {last!r}",)
+    verdict = replace(many.verdict, models=many.verdict.models[:1], warnings=warnings)
     colors = color_models(list_drawn_models(many), verdict)
     assert [model for model, color in colors.items() if color] == [*many.verdict.models[:1], last]
     assert screen.distances == []

@@ -31,9 +31,8 @@ def test_anova_and_pairs_in_words():
     found = sentences.write_omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [True]}))
     assert found.startswith("The models' differences do not vary, so that no test can judge them")
     flat = posthoc(("A", "B", -0.2, 0.0, True)).assign(std_error=0.0)
-    assert sentences.write_pair_sentences(flat, 0.05, NAMES) == [
-        "B is above A by 0.200 in IAUPREC throughout, which no test can judge."
-    ]
+    (said,) = sentences.write_pair_sentences(flat, 0.05, NAMES)
+    assert said == "B is above A by 0.200 in IAUPREC throughout, which no test can judge."
     frame = posthoc(
         ("A", "B", 0.1234, 1e-9, True), ("A", "C", -0.05, 0.04, True), ("B", "C", 0.1, 0.2, False),
         ("B", "D", 0.0, NAN, False)
@@ -70,9 +69,8 @@ def test_the_primary_in_a_sentence_that_pairs_do_not_contradict(p_value, rejecte
 ])  # fmt: skip
 def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
     untested = posthoc(("A", "B", estimate, NAN, False), std_error=std_error)
-    assert sentences.write_pair_sentences(untested, 0.05, NAMES) == [
-        f"A and B could not be tested, because {why}."
-    ]
+    (said,) = sentences.write_pair_sentences(untested, 0.05, NAMES)
+    assert said == f"A and B could not be tested, because {why}."
     every = pd.concat([untested] * 4, ignore_index=True)
     assert sentences.write_pair_findings(every, 0.05, NAMES) == [f"No pair could be tested, because {why}."]
     tested = posthoc(("A", "C", 0.2, 0.3, False), ("A", "D", 0.2, 0.2, False))
@@ -92,9 +90,9 @@ def test_stretches_of_priors_in_words():
         "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
         "Bob is ahead of Ada at priors 0.55 to 0.6 (simultaneous band).",
     ]
-    assert sentences.write_curve_sentences({**tables, "differing_priors": differing.iloc[:0]}, NAMES) == [
-        "At no single prior from 0.0123 to 0.6 were any two models found to differ."
-    ]
+    none = {**tables, "differing_priors": differing.iloc[:0]}
+    (said,) = sentences.write_curve_sentences(none, NAMES)
+    assert said == "At no single prior from 0.0123 to 0.6 were any two models found to differ."
     tables["difference_curves"] = curves.assign(std_error=0.0)
     assert sentences.write_curve_sentences(tables, NAMES) == [
         "Differences along the prior could not be tested, because their difference does not vary."
@@ -113,10 +111,8 @@ def test_many_pairs_alike_are_said_once():
     assert rest == (
         "The other 5 pairs were not found to differ in IAUPREC at level 0.05 (smallest adjusted p = 0.40)."
     )
-    assert (
-        len(sentences.write_pair_findings(frame.iloc[: 1 + sentences.MAX_LISTED_PAIRS], 0.05, NAMES))
-        == 1 + sentences.MAX_LISTED_PAIRS
-    )
+    most = 1 + sentences.MAX_LISTED_PAIRS
+    assert len(sentences.write_pair_findings(frame.iloc[:most], 0.05, NAMES)) == most
 
 
 @pytest.fixture(scope="module")

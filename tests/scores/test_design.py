@@ -10,9 +10,9 @@ from loops import each
 from messages import exact, expect_error
 from scipy import special, stats
 
-from skewanova import FoldDesign, SkewanovaWarning, read_scores
+import skewanova as sa
 from skewanova.scores import design as module
-from skewanova.scores import infer_design
+from skewanova.scores import infer_design, pairing
 from skewanova.scores.design import (
     SAME_CASES,
     SAME_LABELS,
@@ -20,7 +20,6 @@ from skewanova.scores.design import (
     logit_interval,
     population_of_cases,
 )
-from skewanova.scores.pairing import complete_table
 
 
 def table_of(folds, *, cases=True, skip=(), **columns):
@@ -34,7 +33,7 @@ def table_of(folds, *, cases=True, skip=(), **columns):
     ]
     frame = pd.DataFrame(rows, columns=["model", "fold", "case", "y_true", "y_score"])
     frame = frame.assign(**{name: make(frame) for name, make in columns.items()})
-    return read_scores(frame if cases else frame.drop(columns="case"))
+    return sa.read_scores(frame if cases else frame.drop(columns="case"))
 
 
 def kfold(n_cases, k, rng):
@@ -45,10 +44,8 @@ def kfold(n_cases, k, rng):
 
 def holdouts(n_cases, j, fraction, rng):
     half = round(n_cases * fraction / 2)
-    return [
-        np.concatenate([rng.choice(np.arange(s, n_cases, 2), half, replace=False) for s in (0, 1)])
-        for _ in range(j)
-    ]
+    classes = [np.arange(start, n_cases, 2) for start in (0, 1)]
+    return [np.concatenate([rng.choice(c, half, replace=False) for c in classes]) for _ in range(j)]
 
 
 def infer(folds, *, cases=True, **options):
@@ -113,8 +110,8 @@ def test_folds_of_all_cases_dropped_folds_and_clusters_that_recur():
     for folds, dropped, kind, ratio in [
         (once, 0, "kfold", 1 / 4), (once, 4, "kfold", 1 / 4), (twice, 3, "repeated_kfold", 1),
     ]:  # fmt: skip
-        with pytest.warns(SkewanovaWarning, match=f"dropped 1 of {len(folds)} folds"):
-            table, _ = complete_table(table_of(folds, skip={("A", dropped)}), missing="drop")
+        with pytest.warns(sa.SkewanovaWarning, match=f"dropped 1 of {len(folds)} folds"):
+            table, _ = pairing.complete_table(table_of(folds, skip={("A", dropped)}), missing="drop")
         design = infer_design(table)
         assert (design.kind, design.n_folds, design.ratio) == (kind, len(folds) - 1, pytest.approx(ratio))
     options = {"cluster": lambda frame: frame["case"] // 2}
@@ -151,18 +148,18 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
     *((folds, "independent", f"independent folds, {len(folds)} folds (as stated)",
        "methods retrained on new data", notes)
       for folds, notes in [(FOLDS, ()), (OVERLAPPING, (RECUR,)), (REPEATED, (RECUR,)), (RUNS, (RECUR,))]),
-    (FOLDS, FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
+    (FOLDS, sa.FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
      "methods retrained on new data",
      ("test_fraction=0.2 is not used, because the folds were stated to be independent; leave it out",)),
     (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
      ("the cases look like kfold, but design='repeated_holdout' was stated and is used; if it is wrong, "
       "leave out `design`",)),
-    (FOLDS, FoldDesign("auto", 0.05), f"one cross-validation, 5 folds, 0.0526 {A_CASE} (test_fraction as "
+    (FOLDS, sa.FoldDesign("auto", 0.05), f"one cross-validation, 5 folds, 0.0526 {A_CASE} (test_fraction as "
      "stated)", NEW, ("the cases look like 0.2 of the data set in each fold, but test_fraction=0.05 was "
                       "stated and is used; if it is wrong, leave out `test_fraction`",)),
-    (OVERLAPPING, FoldDesign("auto", 0.2), f"repeated hold-out, 8 folds, 0.25 {A_CASE} (test_fraction as "
+    (OVERLAPPING, sa.FoldDesign("auto", 0.2), f"repeated hold-out, 8 folds, 0.25 {A_CASE} (test_fraction as "
      "stated)", NEW, ()),
-    (FOLDS, FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
+    (FOLDS, sa.FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
      "test_fraction as stated)", NEW, ()),
     (RUNS, "auto", "6 runs on one test set (every run tests the same cases)",
      "learners over further runs and cases", ()),
@@ -172,7 +169,7 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
      "these fitted models on further cases", ()),
     (RUNS, "repeated_holdout", f"repeated hold-out, 6 folds, 0.25 {A_CASE} (assumed)", NEW,
      (SAME_CASES,)),
-    (RUNS, FoldDesign("auto", 0.5), f"repeated hold-out, 6 folds, 1 {A_CASE} (test_fraction as stated)",
+    (RUNS, sa.FoldDesign("auto", 0.5), f"repeated hold-out, 6 folds, 1 {A_CASE} (test_fraction as stated)",
      NEW, (SAME_CASES,)),
 ])  # fmt: skip
 def test_designs_stated_of_cases(folds, stated, *, description, population, notes):
@@ -187,12 +184,12 @@ def test_designs_stated_of_cases(folds, stated, *, description, population, note
 @each(("factor", "agrees"), [(1.09, True), (1 / 1.09, True), (1.11, False), (1 / 1.11, False)])
 def test_a_stated_ratio_may_differ_by_a_tenth(factor, agrees):
     ratio = 0.25 * factor
-    assert (not infer(FOLDS, design=FoldDesign("auto", ratio / (1 + ratio)))[1]) is agrees
+    assert (not infer(FOLDS, design=sa.FoldDesign("auto", ratio / (1 + ratio)))[1]) is agrees
 
 
 def test_halvings_make_a_split_half_design():
     frame = halved_frame()  # hold-outs of 21 of 60 cases, halves in 2 folds
-    table = read_scores(frame)
+    table = sa.read_scores(frame)
     design = infer_design(table)
     assert (design.kind, design.n_folds, design.n_halvings, design.inner_folds) == ("split_half", 6, 4, 2)
     assert design.ratio == pytest.approx(21 / 39)
@@ -202,14 +199,14 @@ def test_halvings_make_a_split_half_design():
         "(folds overlap at random)"
     )
     assert infer_design(table, design="split_half") == design
-    assert infer_design(table, design=FoldDesign("split_half", 0.2)).ratio == pytest.approx(0.25)
+    assert infer_design(table, design=sa.FoldDesign("split_half", 0.2)).ratio == pytest.approx(0.25)
     for inner, n_warnings in ((4, 1), (5, 0)):
-        enough = infer_design(read_scores(halved_frame(n_cases=90, inner_folds=inner)))
+        enough = infer_design(sa.read_scores(halved_frame(n_cases=90, inner_folds=inner)))
         assert (enough.inner_folds, len(enough.warnings)) == (inner, n_warnings)
     plain = infer_design(table, design="repeated_holdout")
     assert (plain.kind, plain.n_halvings, plain.inner_folds) == ("repeated_holdout", 0, 0)
     assert plain.warnings == (module.NOT_USED.format(design="repeated_holdout"),)
-    single = infer_design(read_scores(frame[frame["fold"].eq(1) | frame["part"].ne("holdout")]))
+    single = infer_design(sa.read_scores(frame[frame["fold"].eq(1) | frame["part"].ne("holdout")]))
     assert single.kind == "test_set"
     assert single.warnings == ("halvings not used for only one fold; leave that out",)
 
@@ -240,24 +237,23 @@ def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
 def test_labels_in_the_same_order_may_be_runs(labels, same):
     rows = [(m, f, int(y)) for m in "AB" for f, text in enumerate(labels) for y in text]
     frame = pd.DataFrame(rows, columns=["model", "fold", "y_true"])
-    table = read_scores(frame.assign(y_score=np.arange(len(rows))))
+    table = sa.read_scores(frame.assign(y_score=np.arange(len(rows))))
     assert (SAME_LABELS in infer_design(table).warnings) is same
     assert SAME_LABELS not in infer_design(table, design="repeated_holdout").warnings
 
 
 @each(("stated", "kind", "ratio", "reason"), [
     ("kfold", "kfold", 1 / 9, "as stated"), ("independent", "independent", 0, "as stated"),
-    (FoldDesign("repeated_kfold", 0.5), "repeated_kfold", 1, "test_fraction as stated"),
-    (FoldDesign("auto", 0.1), "repeated_holdout", 1 / 9, "test_fraction as stated"),
+    (sa.FoldDesign("repeated_kfold", 0.5), "repeated_kfold", 1, "test_fraction as stated"),
+    (sa.FoldDesign("auto", 0.1), "repeated_holdout", 1 / 9, "test_fraction as stated"),
     ("repeated_holdout", "repeated_holdout", 0.25, "assumed"),
 ])  # fmt: skip
 def test_designs_stated_without_cases(stated, kind, ratio, reason):
     design, notes = without_cases(10, design=stated)
     assert (design.kind, design.n_folds, design.reason) == (kind, 10, reason)
     assert design.ratio == pytest.approx(ratio)
-    assert [note.partition(",")[0] for note in notes] == (
-        ["cannot tell how large the folds are"] if reason == "assumed" else []
-    )
+    expected = ["cannot tell how large the folds are"] if reason == "assumed" else []
+    assert [note.partition(",")[0] for note in notes] == expected
 
 
 @each(("stated", "message"), [
@@ -284,10 +280,9 @@ def test_designs_that_cannot_be(stated, message):
 def test_fractions_and_types_that_cannot_be():
     for fraction, advice in ((0, ""), (1, ""), (-0.2, ""), (20, "; did you mean 0.2?")):
         message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}{advice}"
-        expect_error(exact(message), FoldDesign, "auto", fraction, error=ValueError)
-    with pytest.raises(
-        TypeError, match="`design` must be a name such as 'kfold' or a FoldDesign, but has type int"
-    ):
+        expect_error(exact(message), sa.FoldDesign, "auto", fraction, error=ValueError)
+    message = "`design` must be a name such as 'kfold' or a FoldDesign, but has type int"
+    with pytest.raises(TypeError, match=message):
         infer(FOLDS, design=3)
 
 
@@ -298,9 +293,9 @@ def test_one_fold_has_no_design_and_clusters_and_weights_are_named():
         assert (design.overlapping, design.has_fixed_models) == (False, True)
         assert design.describe() == "one test set (5 positives, 6 negatives)"
     assert without_cases(1, design="test_set")[1] == ()
-    _, notes = without_cases(1, design=FoldDesign("kfold", 0.2))
+    _, notes = without_cases(1, design=sa.FoldDesign("kfold", 0.2))
     assert notes == ("design='kfold' and test_fraction=0.2 not used for only one fold; leave that out",)
-    one = module.design_without_cases(1, FoldDesign("kfold"))
+    one = module.design_without_cases(1, sa.FoldDesign("kfold"))
     assert (one.kind, one.n_folds, one.reason) == ("test_set", 1, "one fold")
     folds = [np.arange(20), np.arange(20, 40)]
     assert population_of_cases(table_of(folds)) == "these fitted models on further cases"

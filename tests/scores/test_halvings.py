@@ -44,28 +44,22 @@ def test_hold_outs_and_halves_are_told_apart(frame: pd.DataFrame) -> None:
     halvings = read_halvings(frame)
     assert (halvings.n_halvings, halvings.min_folds, halvings.n_cases, table.n_cases) == (4, 2, 60, 60)
     assert halvings.fold == (1, 2) * 8
-    assert halvings.scores.folds[:3] == tuple(
-        f"{name} in halving 1" for name in ("1 of half_a", "2 of half_a", "1 of half_b")
-    )
+    names = ("1 of half_a", "2 of half_a", "1 of half_b")
+    assert halvings.scores.folds[:3] == tuple(f"{name} in halving 1" for name in names)
 
 
 @each("seed", [None, 1])
 def test_differences_are_those_of_plain_loops(frame: pd.DataFrame, seed: int | None) -> None:
     """Whatever the order of rows."""
     halvings = read_halvings(frame if seed is None else frame.sample(frac=1, random_state=seed))
-    areas = {
-        keys: sa.auprec_score(rows["y_true"], rows["y_score"], prior=0.1)
-        for keys, rows in frame[frame["part"] != "holdout"].groupby(["model", "halving", "part", "fold"])
-    }
-    result = halvings.half_differences(
-        np.array([sa.auprec(curve, 0.1) for curve in halvings.curves.values()])
-    )
+    cells = frame[frame["part"] != "holdout"].groupby(["model", "halving", "part", "fold"])
+    areas = {keys: sa.auprec_score(rows["y_true"], rows["y_score"], prior=0.1) for keys, rows in cells}
+    by_cell = np.array([sa.auprec(curve, 0.1) for curve in halvings.curves.values()])
+    result = halvings.half_differences(by_cell)
     for m, model in enumerate(halvings.scores.models):
         for h in range(4):
-            first, second = (
-                (areas[model, h + 1, half, 1] + areas[model, h + 1, half, 2]) / 2
-                for half in ("half_a", "half_b")
-            )
+            halves = ((model, h + 1, half) for half in ("half_a", "half_b"))
+            first, second = ((areas[*half, 1] + areas[*half, 2]) / 2 for half in halves)
             assert result[h, m] == pytest.approx((first - second) / 2, abs=1e-14)
 
 
@@ -188,13 +182,8 @@ def test_what_is_no_halving_is_refused(wrong: str, frame: pd.DataFrame) -> None:
 
 def test_cases_that_a_model_lacks_are_left_out_of_hold_outs_as_the_message_says(frame: pd.DataFrame) -> None:
     """In the halves, a fold of the same number may hold a case for all models."""
-    lacks = (
-        (frame["part"] == "holdout") & (frame["model"] == "B") & (frame["fold"] < 3) & (frame["case"] < 30)
-    )
-    rows, known = (
-        frame[~lacks],
-        frame[~((frame["part"] == "holdout") & (frame["fold"] < 3) & (frame["case"] < 30))],
-    )
+    dropped = (frame["part"] == "holdout") & (frame["fold"] < 3) & (frame["case"] < 30)
+    rows, known = frame[~(dropped & (frame["model"] == "B"))], frame[~dropped]
     remedy = "rows[rows.groupby(['part', 'fold', 'case'])['model'].transform('nunique') == 3]"
     expect_error(re.escape(f"by {remedy}, where"), check_paired, sa.read_scores(rows))
     mended = rows[rows.groupby(["part", "fold", "case"])["model"].transform("nunique") == 3]
@@ -222,9 +211,8 @@ def test_a_dask_frame_is_read_as_in_memory_and_small_strata_go_with_the_largest(
     groups = np.arange(103) // 2
     positive = POSITIVE.copy()
     positive[:2] = True
-    splits = draw_holdouts(
-        Units.from_groups(positive, groups), 4, test_fraction=0.5, rng=np.random.default_rng(0)
-    )
+    units, rng = Units.from_groups(positive, groups), np.random.default_rng(0)
+    splits = draw_holdouts(units, 4, test_fraction=0.5, rng=rng)
     assert [len(split.test) for split in splits] == pytest.approx([52] * 4, abs=2)
     assert _merge_small_strata(np.array([0, 3, 3, 3, 1, 1, 0, 3]), 3).tolist() == [3] * 8
     assert _merge_small_strata(np.array([0, 3, 3, 1, 0]), 2).tolist() == [0, 3, 3, 0, 0]
@@ -245,9 +233,8 @@ def test_groups_are_stratified_by_the_classes_in_them(groups, stratum):
 
 @each("fraction", [0.5, 0.2, 0.8])
 def test_hold_outs_have_their_share_of_each_class(fraction: float) -> None:
-    splits = draw_holdouts(
-        Units.from_groups(POSITIVE, None), 6, test_fraction=fraction, rng=np.random.default_rng(1)
-    )
+    units, rng = Units.from_groups(POSITIVE, None), np.random.default_rng(1)
+    splits = draw_holdouts(units, 6, test_fraction=fraction, rng=rng)
     assert [split.label for split in splits] == [1, 2, 3, 4, 5, 6]
     for split in splits:
         assert sorted([*split.train, *split.test]) == list(range(103))
@@ -263,18 +250,15 @@ def test_halves_share_no_unit_and_test_each_once(grouped: bool) -> None:
     groups = np.array([f"patient {name}" for name in size]) if grouped else np.arange(103)
     units = Units.from_groups(POSITIVE, groups if grouped else None)
     inner = 2 if grouped else 5
-    first, second, other = (
-        draw_half_folds(units, 8, inner_folds=inner, rng=np.random.default_rng(seed)) for seed in (3, 3, 4)
-    )
+    seeds = map(np.random.default_rng, (3, 3, 4))
+    first, second, other = (draw_half_folds(units, 8, inner_folds=inner, rng=rng) for rng in seeds)
     assert [split.test.tolist() for split in first] == [split.test.tolist() for split in second]
     assert [split.test.tolist() for split in first] != [split.test.tolist() for split in other]
     assert (len(first), first[0].label) == (8 * 2 * inner, "1 of half_a in halving 1")
     sides = set()
     for halving in range(1, 9):
-        halves = [
-            [split for split in first if split.halving == halving and split.part == part]
-            for part in ("half_a", "half_b")
-        ]
+        splits = [split for split in first if split.halving == halving]
+        halves = [[split for split in splits if split.part == part] for part in ("half_a", "half_b")]
         tested = [np.concatenate([split.test for split in half]) for half in halves]
         assert sorted(np.concatenate(tested)) == list(range(103))
         assert not set(groups[tested[0]]) & set(groups[tested[1]])

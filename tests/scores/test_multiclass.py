@@ -70,10 +70,8 @@ def test_what_is_refused(labels, scores, options, message):
 
 def long_table():
     keys = {"fold": 1, "case": np.arange(8), "y_true": LABELS}
-    parts = [
-        pd.DataFrame({"model": model, **keys} | dict(zip(("cat", "dog", "owl"), values.T, strict=True)))
-        for model, values in SCORES.items()
-    ]
+    scores = {model: pd.DataFrame(values, columns=["cat", "dog", "owl"]) for model, values in SCORES.items()}
+    parts = [frame.assign(model=model, **keys) for model, frame in scores.items()]
     return pd.concat(parts, ignore_index=True)
 
 

@@ -25,9 +25,8 @@ def without_cells(*cells, frame=LONG):
 def runs_frame(n_runs, n=12):
     """Runs of three models on one test set; clusters of two, weights by case."""
     rng = np.random.default_rng(n_runs)
-    case = pd.DataFrame(
-        {"case": np.arange(n), "y_true": np.arange(n) % 4 < 2, "cluster": np.arange(n) // 2 * 3}
-    )
+    number = np.arange(n)
+    case = pd.DataFrame({"case": number, "y_true": number % 4 < 2, "cluster": number // 2 * 3})
     case["weight"] = rng.integers(1, 9, n) / 4
     frames = [case.assign(model=m, fold=f, y_score=rng.normal(size=n)) for f in range(n_runs) for m in "CAB"]
     return pd.concat(frames, ignore_index=True)
@@ -51,10 +50,8 @@ def test_models_are_lined_up_case_by_case(n_runs, columns):
             if "cluster" in columns:
                 pairs = set(zip(run.cluster.tolist(), rows["cluster"], strict=True))
                 assert sorted(code for code, _ in pairs) == list(range(len(set(rows["cluster"]))))
-        assert (run.cluster is None, run.weight is None) == (
-            "cluster" not in columns,
-            "weight" not in columns,
-        )
+        assert (run.cluster is None) == ("cluster" not in columns)
+        assert (run.weight is None) == ("weight" not in columns)
 
 
 def test_models_are_lined_up_row_by_row_and_runs_need_two_clusters():
@@ -176,9 +173,8 @@ def test_descriptions(frame, lines):
 
 def test_description_of_unequal_folds_and_of_sound_scores():
     frame = LONG.drop(index=[0, 15]).replace({"model": {"B": "\x1b[31m\nB"}})
-    lines = expect_warning(
-        "different numbers of cases in 2 folds", pairing.describe_table, read_scores(frame)
-    )
+    message = "different numbers of cases in 2 folds"
+    lines = expect_warning(message, pairing.describe_table, read_scores(frame))
     assert lines[1:5] == [
         r"models: A, \x1b[31m B", "positives per fold: 1 to 2; negatives per fold: 1 to 2",
         "prior in the table: 0.5", "cases: not named",
@@ -225,10 +221,8 @@ def make_frame(n_folds=3, n=200, *, score=None, case=None, share=0.4, seed=0):
 def check(frame):
     table = read_scores(frame)
     auc = pairing.auc_frame(table)
-    return {
-        finding.check: finding
-        for finding in (*pairing.check_rankings(auc), *pairing.check_score_values(table, auc))
-    }
+    found = (*pairing.check_rankings(auc), *pairing.check_score_values(table, auc))
+    return {finding.check: finding for finding in found}
 
 
 @each(("frame", "statistic", "few"), [
@@ -311,9 +305,8 @@ def test_twenty_whole_numbers_that_all_differ_may_be_names(n, named):
         assert findings["identifiers"].statistic == 3
         first = table.frame["model"].iloc[0]
         assert findings["identifiers"].advice.startswith(f"the scores of {first!r} are")
-    assert "identifiers" not in {
-        finding.check for finding in pairing.check_score_values(table, chance + 0.125)
-    }
+    better = pairing.check_score_values(table, chance + 0.125)
+    assert "identifiers" not in {finding.check for finding in better}
 
 
 @each(("models", "lost"), [
@@ -361,15 +354,13 @@ def test_models_that_rank_perfectly_or_worse_than_chance_are_named():
     (advice,) = [c.advice for c in check(leaks).values() if c.check == "perfect_auc"]
     assert advice.startswith("perfect ranking: 'B' (AUC 1): make sure that the label does not leak")
     one_pair = leaks.copy()  # a single negative of one fold above its positives
-    one_pair.loc[(leaks["model"] == "B") & (leaks["fold"] == 1) & ~leaks["y_true"], "y_score"] += [2] + [
-        0
-    ] * 11
+    negatives = (leaks["model"] == "B") & (leaks["fold"] == 1) & ~leaks["y_true"]
+    one_pair.loc[negatives, "y_score"] += [2] + [0] * 11
     assert "perfect_auc" not in check(one_pair)
     inverted = frame.assign(y_score=-frame["y_score"])
     means = pairing.auc_frame(read_scores(inverted)).mean()
     assert means.max() < 0.5
     advice = check(inverted)["smallest_auc"].advice
-    assert advice.startswith(
-        "worse than chance: " + ", ".join(f"{m!r} (AUC {v:.3f})" for m, v in means.items())
-    )
+    named = ", ".join(f"{model!r} (AUC {mean:.3f})" for model, mean in means.items())
+    assert advice.startswith(f"worse than chance: {named}")
     assert "negate them or, of two classes, name the other (pos_label of" in advice  # of several: no option

@@ -9,16 +9,8 @@ import pyarrow as pa
 import pytest
 from messages import exact, expect_error, expect_warning
 
-from skewanova import (
-    ScoreTable,
-    load_satellite_scores,
-    read_datasets,
-    read_scores,
-    scores_from_wide,
-)
-from skewanova.base.checks import InputError, InputTypeError
-from skewanova.scores import read_multiclass, read_unlabelled
-from skewanova.scores.reading import read_parts
+import skewanova as sa
+from skewanova.scores import read_multiclass, read_unlabelled, reading
 
 ROWS = [(m, f, y, s / 8) for m in "AB" for f in (1, 2) for y, s in ((0, 1), (0, 3), (1, 2), (1, 5))]
 LONG = pd.DataFrame(ROWS, columns=["model", "fold", "y_true", "y_score"])
@@ -29,25 +21,27 @@ WIDE = pd.DataFrame(
 
 def test_tables_without_folds_or_with_columns_of_other_names(tmp_path):
     plain = LONG.drop(columns="fold")
-    table = expect_warning("^there is no column fold, so all rows are taken as", read_scores, plain)
-    assert table.frame.equals(read_scores(plain.assign(fold=1)).frame)
-    (named,) = expect_warning("no column fold", read_datasets, plain.assign(dataset="x")).values()
+    table = expect_warning("^there is no column fold, so all rows are taken as", sa.read_scores, plain)
+    assert table.frame.equals(sa.read_scores(plain.assign(fold=1)).frame)
+    (named,) = expect_warning("no column fold", sa.read_datasets, plain.assign(dataset="x")).values()
     assert named.frame.equals(table.frame)
-    expect_error("split", read_scores, plain, columns={"fold": "split"})
-    with pytest.raises(InputError, match=r"^a table with halvings needs the column fold"):
-        read_scores(plain.assign(part="holdout", halving=1))
+    expect_error("split", sa.read_scores, plain, columns={"fold": "split"})
+    with pytest.raises(sa.InputError, match=r"^a table with halvings needs the column fold"):
+        sa.read_scores(plain.assign(part="holdout", halving=1))
     names = {"model": "classifier", "fold": "split", "y_true": "label", "y_score": "p", "case": "id"}
     frame = with_cases(LONG).rename(columns=names)
     for source in every_source(tmp_path, frame.assign(model="x", y_score="y")):
-        assert read_scores(source, columns=names).frame.equals(read_scores(with_cases(LONG)).frame)
+        assert sa.read_scores(source, columns=names).frame.equals(sa.read_scores(with_cases(LONG)).frame)
     swapped = LONG.rename(columns={"model": "fold", "fold": "model"})
-    table = read_scores(swapped, columns={"model": "fold", "fold": "model"})
+    table = sa.read_scores(swapped, columns={"model": "fold", "fold": "model"})
     assert (table.models, table.folds) == (("A", "B"), (1, 2))
     wide = pd.DataFrame([[0, 0.1], [1, 0.2]], columns=pd.Index(["y_true", "a\ud800"], dtype=object))
-    expect_error(r"^the table must hold text .* has 'a\\ud800'; rename it$", scores_from_wide, wide)
-    expect_error(r"^`dataset` must hold text .* has '\\ud800'; rename it$", read_datasets, {"\ud800": LONG})
+    expect_error(r"^the table must hold text .* has 'a\\ud800'; rename it$", sa.scores_from_wide, wide)
+    expect_error(
+        r"^`dataset` must hold text .* has '\\ud800'; rename it$", sa.read_datasets, {"\ud800": LONG}
+    )
     with pytest.raises(TypeError, match=r"^`models` must be a list of names, but got 'ab'$"):
-        scores_from_wide(wide, models="ab")
+        sa.scores_from_wide(wide, models="ab")
 
 
 def with_cases(frame):
@@ -71,14 +65,15 @@ def every_source(folder, frame):
 def test_half_a_character_is_named(column):
     frame = with_cases(LONG).astype({column: object})
     frame[column] = pd.Series([f"{value}\ud800" for value in frame[column]], dtype=object)
-    expect_error(rf"^`{column}` must hold text .* has '\w+\\ud800'; rename it$", read_scores, frame)
+    expect_error(rf"^`{column}` must hold text .* has '\w+\\ud800'; rename it$", sa.read_scores, frame)
 
 
 @pytest.mark.parametrize(("read", "missing", "hint"), [
-    (read_scores, "y_true", "read_scores(table, columns={'y_true': NAME}), or --label-column NAME"),
-    (read_scores, "model", "NAME; read one column per model with skewanova.scores_from_wide(table), or"),
-    (read_datasets, "model", "another name with skewanova.read_datasets(table, columns={'model': NAME})"),
-    (scores_from_wide, "y_true", "name it by y_true='NAME' (--label-column NAME)"),
+    (sa.read_scores, "y_true", "read_scores(table, columns={'y_true': NAME}), or --label-column NAME"),
+    (sa.read_scores, "model", "NAME; read one column per model with skewanova.scores_from_wide(table), or"),
+    (sa.read_datasets, "model", "another name with skewanova.read_datasets(table, columns={'model': NAME})"),
+    (sa.scores_from_wide, "y_true", "name it by y_true='NAME' (--label-column NAME)"),
+    (partial(sa.scores_from_wide, models=["z"]), "z", "correct the name, or rename the column"),
     (partial(read_multiclass, classes=["a", "b"]), "a", "correct the name, or rename the column"),
     (partial(read_multiclass, classes=["a", "b"]), "fold_", "columns={'fold': NAME} (--fold-column NAME)"),
     (read_unlabelled, "y_score", "correct the name, or rename the column"),
@@ -91,18 +86,17 @@ def test_a_missing_column_can_be_named_as_the_message_says(read, missing, hint):
 
 def test_missing_columns_are_named_at_once_with_remedies():
     frame = LONG.rename(columns={"y_true": "label", "y_score": "probability"})
-    remedy = (
-        "columns={'y_true': NAME, 'y_score': NAME}), or --label-column NAME --score-column NAME; read one"
-    )
-    expect_error(re.escape(remedy), read_scores, frame)
+    options = "--label-column NAME --score-column NAME; read one"
+    remedy = f"columns={{'y_true': NAME, 'y_score': NAME}}), or {options}"
+    expect_error(re.escape(remedy), sa.read_scores, frame)
     text = LONG.assign(dataset="x", y_true=LONG["y_true"].map({0: "no", 1: "yes"}))
     for source in (text, {"x": text.drop(columns="dataset")}):
-        expect_error(r"skewanova\.read_datasets\(table, pos_label='yes'\)", read_datasets, source)
-        assert read_datasets(source, pos_label="yes")["x"].models == ("A", "B")
+        expect_error(r"skewanova\.read_datasets\(table, pos_label='yes'\)", sa.read_datasets, source)
+        assert sa.read_datasets(source, pos_label="yes")["x"].models == ("A", "B")
     remedy = r"skewanova\.read_datasets\(table, columns=\{'fold': NAME\}\), or --fold-column NAME$"
     cases = LONG.rename(columns={"fold": "f"}).assign(dataset="x", a=0.1, b=LONG["y_score"])
-    expect_warning(remedy, read_datasets, cases)
-    assert read_datasets(cases, columns={"fold": "f"})["x"].folds == read_scores(LONG).folds
+    expect_warning(remedy, sa.read_datasets, cases)
+    assert sa.read_datasets(cases, columns={"fold": "f"})["x"].folds == sa.read_scores(LONG).folds
     labels = cases.assign(y_true=cases["y_true"].map({0: "a", 1: "b"})).drop(columns="dataset")
     remedy = r"skewanova\.scores\.read_multiclass\(table, classes, columns=\{'fold': NAME\}\), or --fold"
     expect_warning(remedy, read_multiclass, labels, ["a", "b"])
@@ -110,47 +104,43 @@ def test_missing_columns_are_named_at_once_with_remedies():
 
 
 def test_columns_that_cannot_be():
-    with pytest.raises(
-        InputError,
-        match=exact("the column 'y_score' is used twice (for y_true and y_score); use each column once"),
-    ):
-        read_scores(LONG, columns={"y_true": "y_score"})
+    message = "the column 'y_score' is used twice (for y_true and y_score); use each column once"
+    with pytest.raises(sa.InputError, match=exact(message)):
+        sa.read_scores(LONG, columns={"y_true": "y_score"})
     with expect_error(exact("the column 'fold' is used twice (for fold and case); use each column once")):
-        read_scores(LONG, columns={"case": "fold"})
-    with pytest.raises(
-        InputError,
-        match=r"^`columns` must be one of model, fold, y_true, y_score, case, cluster, weight, part, halv",
-    ):
-        read_scores(LONG, columns={"score": "y_score"})
+        sa.read_scores(LONG, columns={"case": "fold"})
+    message = r"^`columns` must be one of model, fold, y_true, y_score, case, cluster, weight, part, halv"
+    with pytest.raises(sa.InputError, match=message):
+        sa.read_scores(LONG, columns={"score": "y_score"})
 
 
 @pytest.mark.parametrize("column", ["model", "fold", "y_true", "y_score"])
 def test_a_column_called_case_may_serve_as_another(tmp_path, column):
     frame = LONG.rename(columns={column: "case"})
     frame.to_parquet(tmp_path / "long.parquet")
-    known = read_scores(LONG).frame
-    assert read_scores(frame, columns={column: "case"}).frame.equals(known)
-    assert read_scores(tmp_path / "long.parquet", columns={column: "case"}).frame.equals(known)
+    known = sa.read_scores(LONG).frame
+    assert sa.read_scores(frame, columns={column: "case"}).frame.equals(known)
+    assert sa.read_scores(tmp_path / "long.parquet", columns={column: "case"}).frame.equals(known)
     several = pd.concat([frame.assign(dataset=name) for name in "xy"])
-    assert read_datasets(several, columns={column: "case"})["x"].frame.equals(known)
+    assert sa.read_datasets(several, columns={column: "case"})["x"].frame.equals(known)
 
 
 @pytest.mark.parametrize("names", [["x"] * len(LONG), [None] * len(LONG), [float("nan")] * len(LONG)])
 def test_several_data_sets_are_refused(tmp_path, names):
     path = tmp_path / "long.parquet"
     LONG.assign(dataset=names).to_parquet(path)
-    assert read_scores(path).counts.tolist() == read_scores(LONG).counts.tolist()
+    assert sa.read_scores(path).counts.tolist() == sa.read_scores(LONG).counts.tolist()
     LONG.assign(dataset=["x", "y"] * (len(LONG) // 2)).to_parquet(path)
-    expect_error("the table holds 2 data sets", read_scores, path)
+    expect_error("the table holds 2 data sets", sa.read_scores, path)
 
 
 @pytest.mark.parametrize("positive", ["ill", "well"])
 def test_the_positive_label(tmp_path, positive):
     frame = LONG.assign(y_true=np.where(LONG["y_true"] == 1, "ill", "well"))
     for source in every_source(tmp_path, frame):
-        labels = read_scores(source, pos_label=positive).frame["y_true"]
+        labels = sa.read_scores(source, pos_label=positive).frame["y_true"]
         assert labels.tolist() == (frame["y_true"] == positive).tolist()
-    expect_error(r"has the labels 'ill', 'well': name the positive class", read_scores, frame)
+    expect_error(r"has the labels 'ill', 'well': name the positive class", sa.read_scores, frame)
 
 
 BROKEN = {
@@ -176,54 +166,57 @@ def test_the_same_error_whatever_the_source(tmp_path, what):
     for source in every_source(tmp_path, frame):
         is_text = ".csv" in str(source)
         place = "line 7" if is_text else "row 5"
-        expect_error(f"^{re.escape(message.format(place))}", read_scores, source)
+        expect_error(f"^{re.escape(message.format(place))}", sa.read_scores, source)
 
 
 @pytest.mark.slow
 def test_a_wide_table_equals_its_long_form(tmp_path):
     wide = WIDE.assign(case=np.arange(8))
-    known = read_scores(wide.melt(["y_true", "fold", "case"], var_name="model", value_name="y_score")).frame
+    known = sa.read_scores(
+        wide.melt(["y_true", "fold", "case"], var_name="model", value_name="y_score")
+    ).frame
     for source in every_source(tmp_path, wide):
-        assert scores_from_wide(source).frame.equals(known)
-        assert scores_from_wide(source, fold="fold", case="case").frame.equals(known)
-        assert scores_from_wide(source, models=("A", "B")).frame.equals(known)
+        assert sa.scores_from_wide(source).frame.equals(known)
+        assert sa.scores_from_wide(source, fold="fold", case="case").frame.equals(known)
+        assert sa.scores_from_wide(source, models=("A", "B")).frame.equals(known)
 
 
 def test_wide_columns_chosen_and_of_any_name(tmp_path):
     wide = WIDE.rename(columns={"fold": "split", "y_true": "label"}).assign(notes="text", id=np.arange(8))
     for source in every_source(tmp_path, wide):
-        table = scores_from_wide(source, y_true="label", fold="split", case="id", models=["B", "A"])
+        table = sa.scores_from_wide(source, y_true="label", fold="split", case="id", models=["B", "A"])
         assert (table.models, table.folds, table.has_cases) == (("B", "A"), (1, 2), True)
-    assert scores_from_wide(wide.drop(columns="notes"), y_true="label").models == ("split", "A", "B", "id")
+    assert sa.scores_from_wide(wide.drop(columns="notes"), y_true="label").models == ("split", "A", "B", "id")
     with expect_error(r"^`notes` must hold .* 'w\.csv' has 'text' at line 2; if it holds no scores, leave"):
-        scores_from_wide(csv_file(tmp_path, wide, "w.csv"), y_true="label")
-    with pytest.raises(
-        InputTypeError, match=r"^`notes` must hold real numbers, but has dtype (str|object); the first"
-    ):
-        scores_from_wide(wide, y_true="label")
-    assert (scores_from_wide(WIDE).models, scores_from_wide(WIDE).folds) == (("A", "B"), (1, 2))
-    table = scores_from_wide(WIDE, models=["fold", "A"])
+        sa.scores_from_wide(csv_file(tmp_path, wide, "w.csv"), y_true="label")
+    message = r"^`notes` must hold real numbers, but has dtype (str|object); the first"
+    with pytest.raises(sa.InputTypeError, match=message):
+        sa.scores_from_wide(wide, y_true="label")
+    assert (sa.scores_from_wide(WIDE).models, sa.scores_from_wide(WIDE).folds) == (("A", "B"), (1, 2))
+    table = sa.scores_from_wide(WIDE, models=["fold", "A"])
     assert (table.models, table.folds) == (("fold", "A"), (1,))
     names = ("NA", "nan", "007", "1", "True", "<script>", "a_b%$", "../x", "C(x)", "model", "y_score")
     wide = WIDE[["y_true", "fold"]].assign(**dict.fromkeys(names, WIDE["A"]))
     for source in every_source(tmp_path, wide):
-        assert scores_from_wide(source).models == names
+        assert sa.scores_from_wide(source).models == names
 
 
 def test_wide_columns_that_are_no_text_or_no_models():
     wide = pd.DataFrame({"y_true": [0, 1], 0: [0.1, 0.9], 1: [0.5, 0.2]})
-    assert scores_from_wide(wide).models == ("0", "1")
-    assert scores_from_wide(wide, models=[1]).frame["y_score"].tolist() == [0.5, 0.2]
+    assert sa.scores_from_wide(wide).models == ("0", "1")
+    assert sa.scores_from_wide(wide, models=[1]).frame["y_score"].tolist() == [0.5, 0.2]
     with expect_error(r"^`models` must list the columns of scores, but got 'y_true', 'fold'$"):
-        scores_from_wide(WIDE[["y_true", "fold"]])
+        sa.scores_from_wide(WIDE[["y_true", "fold"]])
     with expect_error(r"^`models` must list the columns of scores, but got an empty list$"):
-        scores_from_wide(WIDE, models=[])
-    with pytest.raises(InputError, match=exact("the column 'A' is used twice; use each column once")):
-        scores_from_wide(WIDE, models=["A", "A"])
-    with pytest.raises(InputError, match=exact("the column 'y_true' is used twice; use each column once")):
-        scores_from_wide(WIDE, models=["y_true"])
-    expect_error(r"^the table must have the column 'Z', but has", scores_from_wide, WIDE, models=["A", "Z"])
-    expect_error(r"^the table must have the column 'id', but has", scores_from_wide, WIDE, case="id")
+        sa.scores_from_wide(WIDE, models=[])
+    with pytest.raises(sa.InputError, match=exact("the column 'A' is used twice; use each column once")):
+        sa.scores_from_wide(WIDE, models=["A", "A"])
+    with pytest.raises(sa.InputError, match=exact("the column 'y_true' is used twice; use each column once")):
+        sa.scores_from_wide(WIDE, models=["y_true"])
+    expect_error(
+        r"^the table must have the column 'Z', but has", sa.scores_from_wide, WIDE, models=["A", "Z"]
+    )
+    expect_error(r"^the table must have the column 'id', but has", sa.scores_from_wide, WIDE, case="id")
 
 
 def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
@@ -234,13 +227,11 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
     for column, value, message in cases:
         frame = broken.copy()
         frame.loc[3, column] = value
-        expect_error(exact(message), scores_from_wide, csv_file(tmp_path, frame))
+        expect_error(exact(message), sa.scores_from_wide, csv_file(tmp_path, frame))
     repeated = WIDE.assign(case=[0, 1, 2, 2, 4, 5, 6, 7])
-    with pytest.raises(
-        InputError,
-        match=r"^\(model, fold, case\) must be unique, but 1 rows repeat one: \('A', 1, 2\) at line 5;",
-    ):
-        scores_from_wide(csv_file(tmp_path, repeated))
+    message = r"^\(model, fold, case\) must be unique, but 1 rows repeat one: \('A', 1, 2\) at line 5;"
+    with pytest.raises(sa.InputError, match=message):
+        sa.scores_from_wide(csv_file(tmp_path, repeated))
 
 
 ROUNDED = {
@@ -256,7 +247,7 @@ def test_wide_whole_numbers_beside_floats_are_neither_rounded_nor_replaced(tmp_p
     wide = pd.DataFrame({"y_true": [0, 1, 0, 1], "A": a, "B": b})
     message = rf"^`{name}` must keep its order as floats.*but {value} at .*write the ranks$"
     for source in every_source(tmp_path, wide)[2:]:
-        expect_error(message, scores_from_wide, source)
+        expect_error(message, sa.scores_from_wide, source)
 
 
 MIXED = {
@@ -272,7 +263,7 @@ def test_wide_columns_of_mixed_dtypes_keep_every_order(tmp_path, kind):
     a, b = MIXED[kind]
     wide = pd.DataFrame({"y_true": [0, 1, 0, 1], "A": a, "B": b})
     for source in every_source(tmp_path, wide)[2:]:
-        for (_, _, _, score), column in zip(scores_from_wide(source).groups(), ("A", "B"), strict=True):
+        for (_, _, _, score), column in zip(sa.scores_from_wide(source).groups(), ("A", "B"), strict=True):
             known = wide[column].to_numpy()
             assert ((score[:, None] < score) == (known[:, None] < known)).all()
             assert ((score[:, None] == score) == (known[:, None] == known)).all()
@@ -284,18 +275,18 @@ def test_data_sets_come_from_json_lines_columns_or_a_mapping(tmp_path):
     rows = [{"dataset": d, "model": "A", "fold": 1, "y_true": label, "y_score": both} for d, label in cells]
     path = tmp_path / "scores.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    tables = read_datasets(path, pos_label="spam")
+    tables = sa.read_datasets(path, pos_label="spam")
     assert [table.frame["y_score"].tolist() for table in tables.values()] == [[0.7, 0.7]] * 2
     both = pd.concat([LONG.assign(dataset=name, y_score=LONG["y_score"] + name) for name in (7, 3)])
     known = {str(name): both[both["dataset"] == name].drop(columns="dataset") for name in (7, 3)}
-    for tables in (read_datasets(both), read_datasets({int(name): known[name] for name in known})):
+    for tables in (sa.read_datasets(both), sa.read_datasets({int(name): known[name] for name in known})):
         assert list(tables) == ["7", "3"]
         for name, table in tables.items():
-            assert table.frame.equals(read_scores(known[name]).frame)
+            assert table.frame.equals(sa.read_scores(known[name]).frame)
     for empty in (None, " "):
         names = both["dataset"].astype(object).where(both["dataset"] == 7, empty)
         with expect_error(r"^`dataset` must not be empty, but 16 rows are, the first at row"):
-            read_datasets(both.assign(dataset=names))
+            sa.read_datasets(both.assign(dataset=names))
 
 
 def test_a_part_and_the_rest_are_two_tables(tmp_path):
@@ -303,22 +294,22 @@ def test_a_part_and_the_rest_are_two_tables(tmp_path):
     frame = frame.sample(frac=1, random_state=0)
     frame.to_csv(tmp_path / "s.csv", index=False)
     for source in (frame, tmp_path / "s.csv"):
-        first, rest = read_parts(source, "b")
+        first, rest = reading.read_parts(source, "b")
         for table, rows in ((first, frame["part"] == "b"), (rest, frame["part"] != "b")):
-            assert table.frame.equals(read_scores(frame[rows].drop(columns="part")).frame)
+            assert table.frame.equals(sa.read_scores(frame[rows].drop(columns="part")).frame)
     for odd, remedy in (
         (LONG, "add the column, or rename"),
         (frame.assign(halving=1), "leave `choose_on` out$"),
     ):
-        expect_error(rf"^`choose_on` needs a column part, .* halving; {remedy}", read_parts, odd, "b")
-    expect_error(r"^`choose_on` must be one of .*; but got 'z'", read_parts, frame, "z")
-    with pytest.raises(InputError, match=r"^`choose_on` must leave rows of another part, but all"):
-        read_parts(frame[frame["part"] == "b"], "b")
+        expect_error(rf"^`choose_on` needs a column part, .* halving; {remedy}", reading.read_parts, odd, "b")
+    expect_error(r"^`choose_on` must be one of .*; but got 'z'", reading.read_parts, frame, "z")
+    with pytest.raises(sa.InputError, match=r"^`choose_on` must leave rows of another part, but all"):
+        reading.read_parts(frame[frame["part"] == "b"], "b")
 
 
 def test_every_model_of_a_hold_out_of_the_satellite_data_saw_the_same_cases():
-    table = load_satellite_scores()
-    assert isinstance(table, ScoreTable)
+    table = sa.load_satellite_scores()
+    assert isinstance(table, sa.ScoreTable)
     assert (table.models, table.folds, table.has_cases) == (("A", "B", "C"), tuple(range(1, 21)), True)
     assert np.isfinite(table.frame["y_score"]).all()
     groups = table.frame.groupby(["model", "fold"], observed=True)

@@ -53,15 +53,13 @@ class Broken(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         if self.answer == "raise":
             raise KeyError("no such column")
-        return {"nan": np.full(len(X), np.nan), "few": np.zeros(3), "cube": np.zeros((len(X), 3))}[
-            self.answer
-        ]
+        answers = {"nan": np.full(len(X), np.nan), "few": np.zeros(3), "cube": np.zeros((len(X), 3))}
+        return answers[self.answer]
 
 
 def by_hand(estimator, splits, method, sign=1):
-    return np.concatenate(
-        [sign * _column(getattr(clone(estimator).fit(X[a], Y[a]), method)(X[b])) for a, b in splits]
-    )
+    fitted = ((clone(estimator).fit(X[train], Y[train]), X[test]) for train, test in splits)
+    return np.concatenate([sign * _column(getattr(model, method)(rows)) for model, rows in fitted])
 
 
 def _column(score):
@@ -72,10 +70,8 @@ def test_scores_are_those_of_a_loop_by_hand():
     splits = list(HALVES.split(X, Y))
     frame = sa.scores_from_estimators({"linear": LINEAR, "bayes": BAYES}, X, Y, cv=HALVES).frame
     test = np.concatenate([b for _, b in splits])
-    for model, estimator, method in [
-        ("linear", LINEAR, "decision_function"),
-        ("bayes", BAYES, "predict_proba"),
-    ]:
+    methods = ("linear", LINEAR, "decision_function"), ("bayes", BAYES, "predict_proba")
+    for model, estimator, method in methods:
         rows = frame[frame["model"] == model]
         np.testing.assert_array_equal(rows["y_score"], by_hand(estimator, splits, method))
         assert (rows["case"].tolist(), rows["y_true"].tolist()) == (test.tolist(), (Y[test] == 1).tolist())
@@ -105,10 +101,9 @@ def test_groups_reach_the_splitter_and_weights_the_training():
     weight = np.random.default_rng(0).integers(1, 9, 200)
     options = {"cv": HALVES, "params": {"sample_weight": weight}}
     frame = sa.scores_from_estimators({"A": LINEAR}, X, Y, **options).frame
-    expected = [
-        clone(LINEAR).fit(X[a], Y[a], sample_weight=weight[a]).decision_function(X[b])
-        for a, b in HALVES.split(X, Y)
-    ]
+    splits = HALVES.split(X, Y)
+    fitted = ((clone(LINEAR).fit(X[a], Y[a], sample_weight=weight[a]), X[b]) for a, b in splits)
+    expected = [model.decision_function(rows) for model, rows in fitted]
     np.testing.assert_array_equal(frame["y_score"], np.concatenate(expected))
 
 
@@ -303,9 +298,8 @@ def test_results_of_cross_validate_whole_incomplete_or_failed():
     message = r"^the results of 'A' have no 'estimator' and no 'indices': call cross_validate\(estimator, X"
     with pytest.raises(ValueError, match=message):
         sa.scores_from_cv_results({"A": cross_validate(BAYES, X, Y)}, X, Y)
-    with pytest.raises(
-        ValueError, match=r"^`X` must be the data that 'A' was validated on, but has only 50 rows"
-    ):
+    message = r"^`X` must be the data that 'A' was validated on, but has only 50 rows"
+    with pytest.raises(ValueError, match=message):
         sa.scores_from_cv_results({"A": validated(BAYES)}, X[:50], Y[:50])
     result = validated(BAYES)
     result["estimator"][2] = clone(BAYES)  # what error_score=nan leaves behind
@@ -316,9 +310,8 @@ def test_results_of_cross_validate_whole_incomplete_or_failed():
 @pytest.mark.parametrize("other", [KFold(4), StratifiedKFold(3)])
 def test_other_splits_are_refused(other):
     results = {"A": validated(BAYES), "B": validated(LINEAR, other)}
-    with pytest.raises(
-        ValueError, match=r"^all models must be validated on the same splits, but those of 'B' and"
-    ):
+    message = r"^all models must be validated on the same splits, but those of 'B' and"
+    with pytest.raises(ValueError, match=message):
         sa.scores_from_cv_results(results, X, Y)
 
 
@@ -354,9 +347,8 @@ def test_scorers_weigh_routed_cases_and_check_their_options():
         scorer = sa.auprec_scorer(prior=0.1).set_score_request(sample_weight=True)
         options = {"cv": HALVES, "params": {"sample_weight": weight}}
         found = cross_validate(estimator, X, Y, scoring=scorer, **options)["test_score"]
-        search = GridSearchCV(estimator, {"C": [1.0]}, scoring=scorer, cv=HALVES).fit(
-            X, Y, sample_weight=weight
-        )
+        search = GridSearchCV(estimator, {"C": [1.0]}, scoring=scorer, cv=HALVES)
+        search.fit(X, Y, sample_weight=weight)
     expected = []
     for a, b in HALVES.split(X, Y):
         score = clone(LINEAR).fit(X[a], Y[a], sample_weight=weight[a]).decision_function(X[b])
@@ -364,15 +356,13 @@ def test_scorers_weigh_routed_cases_and_check_their_options():
         expected.append(sa.auprec_score(Y[b][repeated], score[repeated], prior=0.1))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert search.best_score_ == pytest.approx(np.mean(expected), rel=1e-9)
-    with pytest.raises(
-        ValueError, match=r"^`prior` must lie strictly between 0 and 1, but got 2; write skew 2"
-    ):
+    message = r"^`prior` must lie strictly between 0 and 1, but got 2; write skew 2"
+    with pytest.raises(ValueError, match=message):
         sa.auprec_scorer(prior=2)
     with pytest.raises(ValueError, match=r"^`area_estimator` must be one of trapezoid, "):
         sa.auprec_scorer(prior=0.1, area_estimator="area")
     with pytest.raises(TypeError, match=r"^`deployment_prior` must be a pair"):
         sa.iauprec_scorer(deployment_prior="0.1")
-    with pytest.raises(
-        ValueError, match=r"^`response_method` must be one of auto, decision_function, predict_"
-    ):
+    message = r"^`response_method` must be one of auto, decision_function, predict_"
+    with pytest.raises(ValueError, match=message):
         sa.iauprec_scorer(deployment_prior=0.1, response_method="predict")

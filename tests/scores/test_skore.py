@@ -145,9 +145,8 @@ def test_no_report(report):
 
 
 def test_a_report_without_labels():
-    report = SimpleNamespace(
-        get_predictions=print, ml_task="binary-classification", estimator_name_="A", y_test=None
-    )
+    words = {"ml_task": "binary-classification", "estimator_name_": "A"}
+    report = SimpleNamespace(get_predictions=print, y_test=None, **words)
     message = "the report of 'A' has no labels of test cases; evaluate it on data with `y`"
     with pytest.raises(sa.InputError, match=f"^{message}$"):
         scores_from_skore(report)

@@ -1,6 +1,7 @@
 """Every kind of source, tried for real: the same table, and errors in one line."""
 
 import re
+from functools import partial
 
 import adbc_driver_sqlite.dbapi as sqlite
 import duckdb
@@ -182,17 +183,14 @@ def test_a_folder_is_one_table(tmp_path, monkeypatch, write):
     for frame in (table.frame, expected.frame):
         frame[keys] = frame[keys].astype({"model": str})
     sort = {"by": keys, "ignore_index": True}
-    pd.testing.assert_frame_equal(
-        table.frame.astype({"model": str, "fold": int, "case": int}).sort_values(**sort),
-        expected.frame.astype({"model": str, "fold": int, "case": int}).sort_values(**sort),
-    )
+    frames = (one.frame.astype({"model": str, "fold": int, "case": int}) for one in (table, expected))
+    pd.testing.assert_frame_equal(*(frame.sort_values(**sort) for frame in frames))
 
 
 def test_folders_of_files_are_one_table_that_names_file_and_row(tmp_path):
     TABLE[:12].to_parquet(tmp_path / "a.parquet")
-    TABLE[12:24].astype({"fold": "int8", "y_score": "float32", "case": "int16"}).to_parquet(
-        tmp_path / "b.parquet"
-    )
+    smaller = {"fold": "int8", "y_score": "float32", "case": "int16"}
+    TABLE[12:24].astype(smaller).to_parquet(tmp_path / "b.parquet")
     TABLE[24:].astype({"fold": str}).astype({"fold": "int32"}).to_parquet(tmp_path / "c.parquet")
     table = sa.read_scores(tmp_path)
     assert (table.models, table.folds, table.frame["y_score"].dtype) == (
@@ -208,7 +206,7 @@ def test_folders_of_files_are_one_table_that_names_file_and_row(tmp_path):
     assert sa.read_scores(tmp_path / "keys").models == ("a=b",)
 
 
-def test_damaged_row_groups_are_named_and_whole_numbers_become_text(tmp_path):
+def test_damaged_row_groups_are_named(tmp_path):
     frame = pd.concat([TABLE] * 10, ignore_index=True).drop(columns="case")
     path = tmp_path / "s.parquet"
     frame.to_parquet(path, row_group_size=100, compression="none", index=False)
@@ -217,18 +215,32 @@ def test_damaged_row_groups_are_named_and_whole_numbers_become_text(tmp_path):
     start = column.dictionary_page_offset or column.data_page_offset
     data[start : start + 40] = b"\xff" * 40
     path.write_bytes(data)
-    with pytest.raises(
-        InputError,
-        match=r"^'s\.parquet' cannot be read: row group 2 \(rows 200 to 299\): .*; if it is damaged, "
-        "write it anew$",
-    ) as caught:
+    place, end = r"row group 2 \(rows 200 to 299\)", "if it is damaged, write it anew"
+    with pytest.raises(InputError, match=rf"^'s\.parquet' cannot be read: {place}: .*; {end}$") as caught:
         sa.read_scores(path)
     assert "\n" not in str(caught.value)
-    names = [*map(str, range(30, 10, -1)), *(f"{i:03d}" for i in range(16))]
-    batches = ([pa.array(names[i : i + 7])] for i in range(0, 36, 7))
+
+
+PLAIN = [(["7", "12", "-305"], True), (["7", "012"], False), (["7", None], False), ([], True)]
+
+
+def test_text_of_plain_whole_numbers_alone_is_read_as_numbers():
     schema = pa.schema([("case", pa.string())])
-    frame = columns.read_batches(batches, schema, labels=["case"], source="the table")
-    assert (list(frame["case"]), list(frame["case"].cat.categories)) == (names, names)
+    read = partial(columns.read_batches, schema=schema, labels=["case"], source="the table")
+    names = [*map(str, range(30, 10, -1)), *(f"{i:03d}" for i in range(16))]  # the later ones are text
+    found = read([pa.array(names[i : i + 7])] for i in range(0, 36, 7))["case"]
+    assert (list(found), list(found.cat.categories)) == (names, names)
+    for texts, plain in PLAIN:
+        found = read([[pa.array(texts, pa.string())]])["case"]
+        assert (found.dtype.kind == "i") == plain
+        expected = [*map(int, texts)] if plain else texts
+        assert found.astype(object).where(found.notna(), None).tolist() == expected
+    assert columns.encode_whole_numbers(np.array([0, 1008])) is not None  # 4 a row and 1,000
+    assert columns.encode_whole_numbers(np.array([0, 1009])) is None
+    raw = columns.RawTable(TABLE).take(np.array([3, 1]))
+    assert (list(raw.frame), raw.where(0)) == (list(TABLE), "row 3")
+    wide = pd.DataFrame(columns=[f"c{i}" for i in range(columns.MAX_NAMES)])
+    expect_error("'c18', 'c19'; map another name", sa.read_scores, wide)
 
 
 KEYS = {
@@ -277,8 +289,7 @@ def test_data_sets_of_hugging_face():
     pd.testing.assert_frame_equal(shuffled, sa.read_scores(TABLE.iloc[mixed]).frame)
     with pytest.raises(InputError, match=r"^the score table must hold at least one row, but is empty$"):
         sa.read_scores(data.select([]))
-    message = (
-        r"^scores must be a path .* but got DatasetDict; pass one of its splits, such as scores\['test'\]$"
-    )
+    remedy = r"pass one of its splits, such as scores\['test'\]"
+    message = rf"^scores must be a path .* but got DatasetDict; {remedy}$"
     with pytest.raises(InputTypeError, match=message):
         sa.read_scores(datasets.DatasetDict({"test": data}))

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skewanova as sa
-from skewanova.base.checks import InputError
 from skewanova.scores import text_files
 from skewanova.scores.columns import ColumnMap
 
@@ -53,26 +52,19 @@ def told(path):
     """The table, or the error."""
     try:
         found = sa.read_scores(path).frame
-    except InputError as error:
+    except sa.InputError as error:
         return str(error)
-    return (
-        found.dtypes.astype(str).to_dict(),
-        found.astype({"model": str}).to_dict("list"),
-        found["fold"].tolist(),
-    )
-
-
-def by_the_csv_module(path, monkeypatch):
-    with monkeypatch.context() as other:
-        other.setattr(text_files, "_read_plain_csv", lambda *_: None)
-        return told(path)
+    types, values = found.dtypes.astype(str).to_dict(), found.astype({"model": str}).to_dict("list")
+    return types, values, found["fold"].tolist()
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_or_the_error_is_that_of_the_csv_module(tmp_path, monkeypatch, name):
     path = tmp_path / "scores.csv"
     path.write_bytes(FILES[name].encode())
-    assert told(path) == by_the_csv_module(path, monkeypatch)
+    found = told(path)
+    monkeypatch.setattr(text_files, "_read_plain_csv", lambda *_: None)
+    assert told(path) == found
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))

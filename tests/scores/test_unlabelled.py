@@ -37,10 +37,8 @@ def test_models_are_paired_whatever_their_columns_are_called():
     bare = ROWS.drop(columns="case")
     assert read_unlabelled(bare).is_paired
     assert not read_unlabelled(bare[1:]).is_paired
-    found = read_unlabelled(
-        ROWS.rename(columns={"y_score": "p"}).assign(week=[1, 1, 2, 2]),
-        columns={"y_score": "p", "batch": "week"},
-    )
+    renamed = ROWS.rename(columns={"y_score": "p"}).assign(week=[1, 1, 2, 2])
+    found = read_unlabelled(renamed, columns={"y_score": "p", "batch": "week"})
     assert found.has_batches
     assert found.frame["batch"].tolist() == [1, 1, 2, 2]
 
@@ -60,10 +58,9 @@ def test_bad_tables_are_refused(table, options, message):
 def make_labelled():
     """Models over three folds that overlap; A has ties, B is constant, C goes to infinity."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        [(m, f, case) for m in "DABC" for f in (1, 2, 3) for case in range(20 * f, 20 * f + 60)],
-        columns=["model", "fold", "case"],
-    ).sample(frac=1, random_state=0, ignore_index=True)
+    rows = [(m, f, case) for m in "DABC" for f in (1, 2, 3) for case in range(20 * f, 20 * f + 60)]
+    frame = pd.DataFrame(rows, columns=["model", "fold", "case"])
+    frame = frame.sample(frac=1, random_state=0, ignore_index=True)
     frame["y_true"] = frame["case"] % 3 == 0
     frame["y_score"] = (rng.normal(size=len(frame)) + frame["y_true"]).round(1)
     frame.loc[frame["model"] == "B", "y_score"] = 0.5

@@ -55,9 +55,8 @@ def test_a_wide_table_takes_them_for_no_models(tmp_path):
     assert table.models == ("A",)
     assert table.has_clusters
     assert table.has_weights
-    renamed = scores_from_wide(
-        wide.rename(columns={"cluster": "patient", "weight": "ipw"}), cluster="patient", weight="ipw"
-    )
+    other = wide.rename(columns={"cluster": "patient", "weight": "ipw"})
+    renamed = scores_from_wide(other, cluster="patient", weight="ipw")
     pd.testing.assert_frame_equal(renamed.frame, table.frame)
     as_models = scores_from_wide(wide, models=["A", "weight"])
     assert as_models.models == ("A", "weight")
