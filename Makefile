@@ -14,7 +14,7 @@ demo:
 	skewanova demo --alpha 0.005 --out demo-report
 # The site, to docs/_build/html.
 docs:
-	python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
 # The source archive and the wheel built, looked into, and run alone in a fresh environment.
 package:
 	bash .ci/run package

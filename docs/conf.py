@@ -4,6 +4,7 @@ The build makes the sample reports anew and runs the notebooks, so that none is 
 """
 
 import contextlib
+import logging
 import os
 import sys
 from pathlib import Path
@@ -32,12 +33,13 @@ exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["gallery.css"]
+html_css_files = ["site.css"]
 html_title = f"skewanova {version}"
 html_show_sphinx = False
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"
+nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 nb_output_stderr = "remove-warn"  # a warning in a notebook is an error of the build
@@ -45,6 +47,10 @@ autosummary_generate = True
 autodoc_typehints = "none"  # types stand in the numpydoc sections
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+logging.getLogger("matplotlib.font_manager").setLevel(
+    logging.ERROR
+)  # fonts that it looks for and does not need
 
 #: Every name of the API in a page or docstring leads somewhere.
 nitpicky = True

@@ -103,11 +103,11 @@ def few() -> pd.DataFrame:
 
 
 def clusters() -> pd.DataFrame:
-    """Return three models on the images of 500 patients, whose images are alike."""
+    """Return three models on the images of 300 patients, whose images are alike."""
     rng = np.random.default_rng(5)
-    patient = np.repeat(np.arange(500), rng.integers(2, 13, 500))
-    label = (rng.random(500) < 0.3)[patient].astype(int)
-    difficulty = 0.7 * rng.normal(size=500)[patient] + np.sqrt(0.51) * rng.normal(size=len(patient))
+    patient = np.repeat(np.arange(300), rng.integers(2, 13, 300))
+    label = (rng.random(300) < 0.3)[patient].astype(int)
+    difficulty = 0.7 * rng.normal(size=300)[patient] + np.sqrt(0.51) * rng.normal(size=len(patient))
     models = {"network": (2.0, 1.0), "texture": (1.6, 1.0), "size": (0.9, 1.0)}
     table = simulate(models, difficulty, label, seed=[5, 1])
     return table.assign(fold=1, case=np.tile(np.arange(len(label)), 3), cluster=np.tile(patient, 3))
@@ -149,7 +149,7 @@ def field() -> pd.DataFrame:
     """Return the scores of the same models in twelve weeks without labels; fraud rises in the ninth."""
     rng, parts = np.random.default_rng(9), []
     for week in range(1, 13):
-        label = (rng.random(1500) < (0.03 if week < 9 else 0.2)).astype(int)
+        label = (rng.random(1500) < (0.03 if week < 9 else 0.3)).astype(int)
         part = simulate(FRAUD, rng.normal(size=len(label)), label, seed=[9, week]).drop(columns="y_true")
         case = 10_000 * week + np.arange(len(label))
         parts.append(part.assign(week=week, case=np.tile(case, len(FRAUD))))
