@@ -57,7 +57,9 @@ def docs(session: nox.Session) -> None:
     """Build the site, warnings being errors: links lead somewhere, samples, pictures, notebooks are new."""
     session.install("-e", ".[all]", "--group", "docs")
     site = Path(session.create_tmp()) / "site"
-    session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", "docs", str(site))
+    session.run(
+        "python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", "docs", str(site)
+    )
 
 
 @nox.session(default=False)

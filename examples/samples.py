@@ -71,7 +71,7 @@ def crossing() -> pd.DataFrame:
             label, score = sa.curves.sample_scores(
                 stats.norm(0, 1), stats.norm(*positives), 5000, prior=0.1, rng=[month, number]
             )
-            part = {"model": model, "fold": month, "y_true": label.astype(int), "y_score": score.round(4)}
+            part = {"model": model, "fold": month, "y_true": label.astype(int), "y_score": score.round(6)}
             parts.append(pd.DataFrame(part))
     return pd.concat(parts, ignore_index=True)
 
@@ -103,11 +103,11 @@ def few() -> pd.DataFrame:
 
 
 def clusters() -> pd.DataFrame:
-    """Return three models on the images of 300 patients, whose images are alike."""
+    """Return three models on the images of 500 patients, whose images are alike."""
     rng = np.random.default_rng(5)
-    patient = np.repeat(np.arange(300), rng.integers(2, 13, 300))
-    label = (rng.random(300) < 0.3)[patient].astype(int)
-    difficulty = 0.7 * rng.normal(size=300)[patient] + np.sqrt(0.51) * rng.normal(size=len(patient))
+    patient = np.repeat(np.arange(500), rng.integers(2, 13, 500))
+    label = (rng.random(500) < 0.3)[patient].astype(int)
+    difficulty = 0.7 * rng.normal(size=500)[patient] + np.sqrt(0.51) * rng.normal(size=len(patient))
     models = {"network": (2.0, 1.0), "texture": (1.6, 1.0), "size": (0.9, 1.0)}
     table = simulate(models, difficulty, label, seed=[5, 1])
     return table.assign(fold=1, case=np.tile(np.arange(len(label)), 3), cluster=np.tile(patient, 3))
