@@ -145,10 +145,12 @@ def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool
     """
     out = click.get_current_context().params["out"]
     paper, figures, models, measure = (options.pop(n) for n in ("paper", "figures", "models", "measure"))
+    of_scores = shared.make_score_measure(options)
     with shared.explain_read_errors(scores):
-        table = skewanova.scores.read_values(scores, measure=measure)
+        read: Any = skewanova.scores.read_values if of_scores is None else skewanova.read_scores
+        table = read(scores, measure=measure) if of_scores is None else read(scores)
     table = table if models is None else table.select_models(models)
-    keywords = shared.merge_design_options(options)
+    keywords = {"measure": of_scores, **shared.merge_design_options(options)}
     result = skewanova.compare_values(table, greater_is_better=not lower_is_better, rng=seed, **keywords)
     _write_outputs(result, out, paper, figures)
     return _describe_result(result, out, full=full, is_verdict=True)

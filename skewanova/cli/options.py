@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -85,6 +86,22 @@ def parse_prior(text: str) -> float:
     """Return the one prior in a text; raise `InputError` if it has several."""
     message = f"`priors` must be one number, but got {text!r}; a range is for --deployment-prior"
     return check_prior(_parse_floats([text], message)[0], "priors")
+
+
+#: Measures of scores, with the numbers that each takes.
+SCORE_MEASURES = (
+    "roc_auc", "precision_at_recall:RECALL", "recall_at_precision:PRECISION", "recall_at_alert_rate:SHARE",
+    "expected_cost:FP:FN", "net_benefit:PROBABILITY",
+)  # fmt: skip
+
+
+def parse_score_measure(text: str) -> tuple[str, list[float]]:
+    """Return the name and the numbers of a measure of scores, such as "expected_cost:1:20"."""
+    (name, *numbers), forms = text.split(":"), {form.split(":")[0]: form for form in SCORE_MEASURES}
+    message = f"`score_measure` must be {', '.join(SCORE_MEASURES)}, but got {text!r}"
+    if name not in forms or len(numbers) != forms[name].count(":"):
+        raise InputError(message)
+    return name, list(_parse_floats(numbers, message))
 
 
 def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
@@ -432,6 +449,16 @@ COMPARISON_OPTIONS = (
 VALUES_OPTIONS = (
     click.option("--measure", metavar="NAME", help="Column of the values; name of the measure."),
     click.option("--lower-is-better", is_flag=True, help="Values are losses, such as Brier scores."),
+    parsed_option(
+        "--score-measure",
+        parse_score_measure,
+        f"VALUES has scores: compare {', '.join(SCORE_MEASURES[:-1])} or {SCORE_MEASURES[-1]}.",
+        metavar="MEASURE",
+    ),
+    parsed_option(
+        "--deployment-prior", parse_deployment_prior, "Prior where --score-measure applies.", metavar="RANGE"
+    ),
+    number_option("--threshold", "Threshold of a cost or net benefit; by default the best of each fold."),
     ALPHA_OPTION,
     choice_option(
         "--design",
@@ -487,6 +514,25 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
         keywords["design"] = replace(as_design(keywords["design"]), test_fraction=fraction)
     return keywords
+
+
+def make_score_measure(options: dict[str, Any]) -> Any:
+    """Remove from the options the measure of scores with its prior and threshold, and return it, or None."""
+    measure, *values = (options.pop(name) for name in ("score_measure", "deployment_prior", "threshold"))
+    given = dict(zip(("deployment_prior", "threshold"), values, strict=True))
+    used = {name: value for name, value in given.items() if value is not None}
+    flags = ", ".join(f"--{name.replace('_', '-')}" for name in used)
+    if measure is None:
+        if used:
+            raise InputError(f"{flags} needs --score-measure, such as --score-measure expected_cost:1:20")
+        return None
+    from skewanova.decision import Measure
+
+    name, numbers = measure
+    make = getattr(Measure, name)
+    if not used.keys() <= signature(make).parameters.keys():
+        raise InputError(f"--score-measure {name} does not take all of {flags}; leave out what it lacks")
+    return make(*numbers, **used)
 
 
 # --- tables -------------------------------------------------------------------------------------------------

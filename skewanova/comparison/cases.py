@@ -98,7 +98,7 @@ class CasesAnalysis(DesignAnalysis):
         report_stage("pairs of models")
         at_priors = {p: self.compare(item) for p, item in zip(measures.priors, measured, strict=True)}
         pairs, limits = self.compare_families(result, at_priors), self.compute_limits(areas, result)
-        differences = _build_difference_frame(result).assign(spread=limits.spread)
+        differences = build_difference_frame(result).assign(spread=limits.spread)
         frames = self.build_frames(
             decisions,
             pairs,
@@ -137,12 +137,12 @@ class CasesAnalysis(DesignAnalysis):
         return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
     def compare_family(self, result: CasesComparison) -> pd.DataFrame:
-        """Return `_build_difference_frame`, test, p_value, p_adjusted, limits, reject; a row a pair."""
+        """Return `build_difference_frame`, test, p_value, p_adjusted, limits, reject; a row a pair."""
         settings = self.options.family_options
         test = name_family(self.primary_test, settings["p_adjust"], control=self.options.control is not None)
         self.options.check_pairwise_auto(test)
         return adjust_family(
-            _build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings
+            build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings
         )
 
 
@@ -233,7 +233,7 @@ def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
     return np.asarray(np.sqrt(result.std_error**2 + (1 - 1 / areas.area.shape[1]) * over_runs))
 
 
-def _build_difference_frame(result: CasesComparison) -> pd.DataFrame:
+def build_difference_frame(result: CasesComparison) -> pd.DataFrame:
     """Return a frame of pairs: model_a, model_b, estimate, std_error, df, statistic (t)."""
     return pd.DataFrame({name: getattr(result, value) for name, value in DIFFERENCE_COLUMNS.items()})
 
@@ -246,7 +246,7 @@ def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[st
         np.where(equal, 0.0, special.stdtr(result.df_error, (side * result.difference - rope) / spread))
         for side in (1, -1)
     )
-    return add_equivalence_tests(_build_difference_frame(result), ahead, behind, rope=rope, **settings)
+    return add_equivalence_tests(build_difference_frame(result), ahead, behind, rope=rope, **settings)
 
 
 def check_sizes(

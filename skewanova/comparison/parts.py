@@ -47,8 +47,8 @@ from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_p_values, posthoc
 from skewanova.priors.weightings import PriorLike
 from skewanova.report import sentences
+from skewanova.report.document import PartsResult
 from skewanova.report.pairs_verdict import write_class_choice, write_datasets_verdict
-from skewanova.report.parts import PartsResult
 from skewanova.report.source import format_level, get_control, select_primary
 from skewanova.report.tables import ACROSS_TABLE, CLASS_PAIRS_TABLE, CLASSES_TABLE, HIERARCHICAL_TABLE
 from skewanova.scores.multiclass import MulticlassScores

@@ -2,35 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 from scipy.stats import rankdata
 
 from skewanova.base.checks import Floats, InputError, Seed, warn_each
 from skewanova.base.rounding import argsort_descending, is_maximum, snap_ties
 from skewanova.base.text import format_section, report_stage, shorten_names, wrap_lines
 from skewanova.comparison.analysis import FoldTests, Options, choose_datasets_test, group_models
+from skewanova.comparison.cases import (
+    CasesComparison,
+    TestSetAnalysis,
+    build_difference_frame,
+    compute_posterior,
+)
+from skewanova.comparison.pipeline import SUSPICIOUS_CHECKS
 from skewanova.comparison.result import PublishedResult
-from skewanova.decision.planning import ASSURANCE, PowerTarget, count_compared_pairs, plan_folds
+from skewanova.curves.estimators import ROC_AUC
+from skewanova.decision.bands import DIFFERENCE_TESTS, difference_curves_over_folds, difference_grid
+from skewanova.decision.measures import Measure
+from skewanova.decision.planning import ASSURANCE, PowerTarget, count_compared_pairs, plan_cases, plan_folds
 from skewanova.decision.posterior import probability_best
 from skewanova.decision.verdict import Verdict
+from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
-from skewanova.inference.diagnostics import assumptions
-from skewanova.inference.omnibus import build_fold_table
+from skewanova.inference.diagnostics import assumptions, soundness
+from skewanova.inference.effect_sizes import add_effect_sizes
+from skewanova.inference.fold_statistics import FTest
+from skewanova.inference.omnibus import build_fold_table, make_omnibus_result
+from skewanova.inference.paired_test_set import get_test_set
 from skewanova.inference.ranks import rank_intervals
+from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale, list_sample_warnings
+from skewanova.priors.weightings import as_deployment_prior
 from skewanova.report import sentences
 from skewanova.report.pairs_verdict import write_values_verdict
 from skewanova.report.publication import Prose, write_values_methods
 from skewanova.report.source import select_primary
 from skewanova.report.tables import VALUES_TABLES
-from skewanova.scores.design import FoldDesign, as_design, design_without_cases, fold_mean_interval
+from skewanova.scores.design import (
+    FoldDesign,
+    as_design,
+    design_without_cases,
+    fold_mean_interval,
+    logit_interval,
+)
 from skewanova.scores.kinds import VALUES_DESIGNS
+from skewanova.scores.pairing import check_paired, check_several_models, complete_table
+from skewanova.scores.reading import read_in_memory
 from skewanova.scores.values import ValueTable, read_values
 
 #: Unit and reason of the designs in which the rows are no folds of one data set.
@@ -46,7 +71,9 @@ VALUES_FRAMES: Mapping[str, str] = {
     "effects": "effect size of every pair",
     "equivalence": "tests and probabilities of practical equivalence of every pair",
     "assumptions": "checks of what the tests assume, with advice",
-    "plans": "how many folds would separate each pair",
+    "plans": "how many folds or cases would separate each pair",
+    "by_prior": "of a measure of scores: mean of every model along the prior",
+    "difference_curves": "the same: difference of every pair along the prior, with simultaneous bands",
 }
 
 
@@ -164,7 +191,7 @@ class ValuesComparison(PublishedResult):
 def compare_values(
     values: object,
     *,
-    measure: str | None = None,
+    measure: str | Measure | None = None,
     greater_is_better: bool = True,
     alpha: float = 0.05,
     design: str | FoldDesign = "auto",
@@ -233,38 +260,50 @@ def compare_values(
     >>> result.ranking[["model", "mean"]].round(2).to_numpy().tolist()
     [['naive Bayes', 0.94], ['stump', 0.9]]
     """
-    report_stage("values")
     options = Options(alpha, pairwise, p_adjust, control, rope or 0.0, rng)
+    if isinstance(measure, Measure):
+        if not greater_is_better and measure.greater_is_better:
+            raise InputError(f"greater_is_better=False does not fit {measure.name}; leave it out")
+        return _compare_scores(values, measure, options, rope=rope, design=design)
+    report_stage("values")
     table = read_values(values, measure=measure)
     options.check_control(table.models)
     stated, unit = resolve_design(design, table)
     gains = _order_gains(table, 1.0 if greater_is_better else -1.0, unit)
     primary, notes = choose_primary_tests(unit, options, (stated.n_folds, len(table.models)))
     tests = FoldTests(gains, list(gains["model"].unique()), stated, options, primary)
-    report_stage("tests of all models")
-    omnibus = tests.test_models()
-    report_stage("pairs of models")
-    frames = _build_frames(tests, table, unit, rope=rope, greater_is_better=greater_is_better)
-    frames["tests"] = pd.concat([test.to_frame() for test in omnibus], ignore_index=True)
-    for name in ("tests", "pairs"):
-        frames[name] = frames[name].assign(response=table.measure)
-    notes += warn_each([*stated.warnings, *tests.list_warnings()])
+    settings = {"greater_is_better": greater_is_better, "unit": unit, "rope": rope}
+    frames, warnings = _analyse_folds(tests, table, settings)
+    notes += warnings
+    return _make_comparison(table, stated, options, settings=settings, frames=frames, notes=notes)
+
+
+def _make_comparison(
+    table: ValueTable,
+    design: FoldDesign,
+    options: Options,
+    *,
+    settings: Mapping[str, Any],
+    frames: Mapping[str, pd.DataFrame],
+    notes: Sequence[str],
+) -> ValuesComparison:
+    """Return the result, its tests named by the measure; `settings` add to those of the options."""
+    named = {name: frames[name].assign(response=table.measure) for name in ("tests", "pairs")}
+    unit = str(settings["unit"])
     return ValuesComparison(
-        {name: frames[name] for name in VALUES_FRAMES},
-        design=stated,
-        warnings=tuple(dict.fromkeys([*notes, *(note for test in omnibus for note in test.warnings)])),
+        {name: {**EMPTY_FRAMES, **frames, **named}[name] for name in VALUES_FRAMES},
+        design=design,
+        warnings=tuple(dict.fromkeys([*warn_each(design.warnings), *notes])),
         settings={
             "measure": table.measure,
-            "greater_is_better": greater_is_better,
-            "unit": unit,
-            "design": stated.kind if unit == "fold" else unit,
-            "design_description": _describe_design(stated, unit),
-            "test_fraction": stated.test_fraction,
+            "design": unit if unit in {"run", "data set"} else design.kind,
+            "design_description": _describe_design(design, unit),
+            "test_fraction": design.test_fraction,
             **{name: value for name, value in asdict(options).items() if name != "rng"},
-            "rope": rope,
-            "seed": rng if isinstance(rng, int) else None,
+            **settings,
+            "seed": options.rng if isinstance(options.rng, int) else None,
             "n_models": len(table.models),
-            "n_folds": stated.n_folds,
+            "n_folds": design.n_folds,
         },
         table=table,
     )
@@ -279,28 +318,46 @@ def _order_gains(table: ValueTable, sign: float, unit: str) -> pd.DataFrame:
     return pd.concat(ordered, ignore_index=True)
 
 
-def _build_frames(
-    tests: FoldTests, table: ValueTable, unit: str, *, rope: float | None, greater_is_better: bool
-) -> dict[str, pd.DataFrame]:
-    """Return the frames of VALUES_FRAMES by name, but for the tests of all models."""
-    options, pairs = tests.options, tests.test_pairs()
-    level = options.alpha / count_compared_pairs(len(tests.models), options.control)
-    target = PowerTarget(None, 0.8, level, ASSURANCE)
-    return {
+def _analyse_folds(
+    tests: FoldTests, table: ValueTable, settings: Mapping[str, Any]
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return frames of VALUES_FRAMES by name, from tests over folds, runs or data sets, and warnings."""
+    options, unit, rope = tests.options, settings["unit"], settings["rope"]
+    report_stage("tests of all models")
+    omnibus = tests.test_models()
+    report_stage("pairs of models")
+    pairs = tests.test_pairs()
+    frames = {
         "values": table.values.rename(columns={"fold": unit.replace(" ", "")}),
+        "tests": pd.concat([test.to_frame() for test in omnibus], ignore_index=True),
         "pairs": pairs,
-        "ranking": _rank(tests, pairs, unit, sign=1.0 if greater_is_better else -1.0),
-        "equivalence": pd.DataFrame(columns=EQUIVALENCE_COLUMNS),
+        "ranking": _rank(tests, pairs, unit, sign=1.0 if settings["greater_is_better"] else -1.0),
         **tests.describe_pairs(rope),
         "assumptions": assumptions(tests.frame, alpha=options.alpha),
-        "plans": plan_folds(tests.frame, tests.design, target, control=options.control),
+        "plans": plan_folds(
+            tests.frame, tests.design, _set_target(options, tests.models), control=options.control
+        ),
     }
+    return frames, [*warn_each(tests.list_warnings()), *(note for test in omnibus for note in test.warnings)]
 
 
-#: Columns of the frame `equivalence`, which has no rows without a `rope`.
-EQUIVALENCE_COLUMNS = [
-    "model_a", "model_b", "rope", "p_a_ahead", "p_equal", "p_b_ahead", "p_value", "p_adjusted", "equivalent",
-]  # fmt: skip
+def _set_target(options: Options, models: Sequence[str]) -> PowerTarget:
+    """Return the goal of a plan: power .8 for the observed differences, at the adjusted level."""
+    level = options.alpha / count_compared_pairs(len(models), options.control)
+    return PowerTarget(None, 0.8, level, ASSURANCE)
+
+
+#: Columns of frames that have rows with a `rope` only, or for a measure of scores by prior.
+EMPTY_FRAMES = {
+    "equivalence": pd.DataFrame(columns=[
+        "model_a", "model_b", "rope", "p_a_ahead", "p_equal", "p_b_ahead", "p_value", "p_adjusted",
+        "equivalent",
+    ]),
+    "by_prior": pd.DataFrame(columns=["prior", "model", "rank", "value"]),
+    "difference_curves": pd.DataFrame(
+        columns=["model_a", "model_b", "prior", *DIFFERENCE_TESTS, "reject"]
+    ),
+}  # fmt: skip
 
 
 def resolve_design(design: str | FoldDesign, table: ValueTable) -> tuple[FoldDesign, str]:
@@ -332,7 +389,7 @@ def _ask_for_design(name: str, table: ValueTable) -> str:
 
 def _describe_design(design: FoldDesign, unit: str) -> str:
     """Return the design as text, such as "20 data sets, each counted once"."""
-    return design.describe() if unit == "fold" else f"{design.n_folds} {unit}s, {design.reason}"
+    return design.describe() if unit in {"fold", "test set"} else f"{design.n_folds} {unit}s, {design.reason}"
 
 
 def choose_primary_tests(
@@ -366,12 +423,29 @@ def _rank(tests: FoldTests, pairs: pd.DataFrame, unit: str, *, sign: float) -> p
     (gains, models), options, design = build_fold_table(tests.frame), tests.options, tests.design
     mean, std, n_folds = gains.mean(axis=0), gains.std(axis=0, ddof=1), len(gains)
     interval = fold_mean_interval(mean, std, n_folds, ratio=design.ratio, level=1 - options.alpha)
-    limits = np.sort([sign * interval.low, sign * interval.high], axis=0)
     covariance = fold_statistics.covariance_of_means(gains, design.ratio)
-    letters = group_models(models, pairs, options.control)
     p_best = np.full(len(models), np.nan)
     if unit != "data set":  # whose values need be neither normal nor comparable
         p_best = probability_best(mean, covariance, df=n_folds - 1.0, rng=options.rng)
+    return _make_ranking(
+        models, pairs, options, sign=sign, mean=mean, limits=(interval.low, interval.high), p_best=p_best,
+        std=std, mean_rank=_mean_ranks(gains), n_best=np.sum([is_maximum(row) for row in gains], axis=0),
+    )  # fmt: skip
+
+
+def _make_ranking(
+    models: Sequence[str],
+    pairs: pd.DataFrame,
+    options: Options,
+    *,
+    sign: float,
+    mean: Floats,
+    limits: tuple[Floats, Floats],
+    **columns: Any,
+) -> pd.DataFrame:
+    """Return the ranking from means of gains with their limits, the groups and ranks by the primary pairs."""
+    low, high = np.sort([sign * limits[0], sign * limits[1]], axis=0)
+    letters = group_models(models, pairs, options.control)
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(models) + 1),
@@ -379,16 +453,150 @@ def _rank(tests: FoldTests, pairs: pd.DataFrame, unit: str, *, sign: float) -> p
             "rank_high": len(models),
             "model": models,
             "mean": sign * mean,
-            "std": std,
-            "conf_low": limits[0],
-            "conf_high": limits[1],
+            "std": columns["std"],
+            "conf_low": low,
+            "conf_high": high,
             "group": [letters.get(model, "") for model in models],
-            "p_best": p_best,
-            "mean_rank": _mean_ranks(gains),
-            "n_best": np.sum([is_maximum(row) for row in gains], axis=0),
+            "p_best": columns["p_best"],
+            "mean_rank": columns["mean_rank"],
+            "n_best": columns["n_best"],
         }
     )
     if options.p_adjust == "bh":  # which does not hold all ranks at once
         return frame
     ranks = rank_intervals(models, select_primary(pairs))
     return frame.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])
+
+
+# --- measures of scores -------------------------------------------------------------------------------------
+
+
+def _compare_scores(
+    scores: object, measure: Measure, options: Options, *, rope: float | None, design: str | FoldDesign
+) -> ValuesComparison:
+    """Return the comparison of a measure of held-out scores, over folds, runs or the cases of a test set."""
+    report_stage("scores")
+    table = read_in_memory(scores)
+    check_several_models(table)
+    options.check_control(table.models)
+    complete, _ = complete_table(table)
+    prior, notes = measure.deployment_prior, list(check_paired(complete))
+    evaluation = evaluate(complete, deployment_prior=prior or (0.05, 0.20), design=design)
+    stated, unit = evaluation.design, "test set" if evaluation.design.is_test_set else "fold"
+    if stated.n_halvings:
+        stated = replace(stated, kind="repeated_holdout", n_halvings=0, inner_folds=0)
+        notes.append("halvings serve AUPREC only; these tests correct for shared training data")
+    if stated.has_runs:
+        unit, reason = OTHER_UNITS["runs"]
+        stated = FoldDesign("independent", n_folds=stated.n_folds, reason=reason)
+    frame = pd.DataFrame(list(evaluation.curves), columns=["model", "fold"]).astype(str)
+    frame = frame.assign(value=measure.mean(evaluation.curves))
+    values = ValueTable(frame, measure.name, source=complete.source)
+    means = measure.sign * frame.groupby("model", sort=False)["value"].mean()
+    evaluation = evaluation.reorder_models(means.index[argsort_descending(means.to_numpy())].tolist())
+    settings = {"greater_is_better": measure.greater_is_better, "unit": unit, "rope": rope}
+    if prior is not None:
+        settings |= {"deployment_prior": prior.describe(), "deployment_limits": (prior.low, prior.high)}
+        settings["measure_description"] = measure.describe()
+    if unit == "test set":
+        analysis = TestSetAnalysis(evaluation, options)
+        frames, warnings = _analyse_cases(analysis, measure, values, rope=rope)
+    else:
+        gains = _order_gains(values, measure.sign, unit)
+        tests = FoldTests(gains, evaluation.models, stated, options)
+        frames, warnings = _analyse_folds(tests, values, settings)
+    checks = soundness(evaluation)
+    frames["assumptions"] = pd.concat([frames["assumptions"], checks], ignore_index=True)
+    suspicions = checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS) & (checks["advice"] != ""), "advice"]
+    notes += [*warnings, *evaluation.warnings, *warn_each(suspicions)]
+    if prior is not None:
+        frames |= _follow_prior(evaluation, measure, stated, options)
+    return _make_comparison(values, stated, options, settings=settings, frames=frames, notes=notes)
+
+
+def _follow_prior(
+    evaluation: Evaluation, measure: Measure, design: FoldDesign, options: Options
+) -> dict[str, pd.DataFrame]:
+    """Return frames `by_prior` and, over folds or runs, `difference_curves`."""
+    grid, models, folds = difference_grid(evaluation), evaluation.models, evaluation.folds
+    cells = pd.MultiIndex.from_tuples(list(evaluation.curves), names=["model", "fold"])
+    rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=cells)
+    order = pd.MultiIndex.from_product([folds, models]).swaplevel()
+    values = rows.loc[order].to_numpy().reshape(len(folds), len(models), len(grid))
+    means = values.mean(axis=0).T
+    frame = pd.DataFrame(
+        {
+            "prior": np.repeat(grid, len(models)),
+            "model": np.tile(models, len(grid)),
+            "rank": rankdata(-measure.sign * snap_ties(means), method="ordinal", axis=1).ravel(),
+            "value": means.ravel(),
+        }
+    )
+    if design.is_test_set:
+        return {"by_prior": frame}
+    shared: dict[str, Any] = {"alpha": options.alpha, "control": options.control, "rng": options.rng}
+    curves = difference_curves_over_folds(measure.sign * values, grid, models, design, **shared)
+    return {"by_prior": frame, "difference_curves": curves}
+
+
+def _analyse_cases(
+    analysis: TestSetAnalysis, measure: Measure, table: ValueTable, *, rope: float | None
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return frames of VALUES_FRAMES by name, from jackknife tests over cases; and warnings."""
+    evaluation, options = analysis.evaluation, analysis.options
+    areas = _measure_cases(evaluation, measure)
+    report_stage("tests of all models")
+    result = analysis.compare(areas)
+    report_stage("pairs of models")
+    pairs = analysis.compare_families(result, {})
+    differences = build_difference_frame(result).assign(spread=result.std_error)
+    numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
+    omnibus = make_omnibus_result("jackknife", "primary", FTest(*map(np.asarray, numbers)))
+    target = _set_target(options, result.models)
+    frames = {
+        "values": table.values,
+        "tests": omnibus.to_frame(),
+        "pairs": pairs,
+        "ranking": _rank_cases(areas, result, pairs, options, sign=measure.sign),
+        "effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control),
+        "assumptions": pd.DataFrame(columns=["check", "statistic", "p_value", "advice"]),
+        "plans": plan_cases(areas, result.models, evaluation.design, target, control=options.control),
+    }
+    if rope is not None:
+        frames["equivalence"] = compute_posterior(result, rope, options.family_options)
+    return frames, list_sample_warnings(areas.sample)
+
+
+def _measure_cases(evaluation: Evaluation, measure: Measure) -> ArcsineAreas:
+    """Return gains of the models with jackknife values; raise for a threshold chosen on the test set."""
+    test_set = get_test_set(evaluation)
+    if measure.rule is None:
+        return test_set.measure_areas(replace(evaluation, area_estimator=ROC_AUC), as_deployment_prior(0.5))
+    if measure.threshold is None:
+        raise InputError(
+            f"{measure.name} has no test on the cases on which its threshold is chosen; state one, as in "
+            "skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5), or read the numbers from "
+            "skewanova.threshold_table"
+        )
+    rates, changes = test_set.measure_rates(evaluation.models, measure.threshold)
+    origin, slopes = measure.gains_at_rates()
+    gains = origin + rates @ slopes
+    return ArcsineAreas(ArcsineScale(gains, gains, np.ones(len(gains))), changes @ slopes, test_set.sample)
+
+
+def _rank_cases(
+    areas: ArcsineAreas, result: CasesComparison, pairs: pd.DataFrame, options: Options, *, sign: float
+) -> pd.DataFrame:
+    """Return the ranking of the models on a test set, whose gains are `sign` times their values."""
+    models, mean, (error, df) = list(result.models), result.estimate, areas.model_errors()
+    if areas.scale.angle is not areas.scale.area:
+        size = float(areas.sample.unit_sums.effective_number().min())
+        low, high = logit_interval(mean, error, df=df, level=1 - options.alpha, size=size)
+    else:
+        margin = -stdtrit(df, options.alpha / 2) * error
+        low, high = mean - margin, mean + margin
+    p_best = probability_best(mean, areas.area_covariance, df=areas.sample.df, rng=options.rng)
+    return _make_ranking(
+        models, pairs, options, sign=sign, mean=mean, limits=(low, high), p_best=p_best,
+        std=np.nan, mean_rank=np.nan, n_best=is_maximum(mean).astype(int),
+    )  # fmt: skip

@@ -231,8 +231,16 @@ LINEAR: dict[str, Callable[[RecallSteps], Points]] = {
 }
 
 
+def roc_terms(steps: RecallSteps) -> Floats:
+    """Return each step's term (n_steps,) of the area under the ROC curve."""
+    return np.asarray(steps.height * (1 - (steps.start_fpr + steps.fpr) / 2))
+
+
 def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Floats]:
     """Return a function from a prior, or a column of them, to each step's term of the area (..., n_steps)."""
+    if area_estimator == ROC_AUC:
+        terms = roc_terms(steps)
+        return lambda prior: terms + 0 * prior
     if area_estimator not in LINEAR:
         if area_estimator == "interpolated_max":  # the largest precision at a recall is at its first vertex
             steps = replace(steps, start_fpr=steps.fpr_at_first_reach)
@@ -347,8 +355,10 @@ def _interpolated_areas(recall: Floats, precision: Floats, prior: Floats) -> Flo
     return np.asarray(areas / (recall[0] + np.diff(recall).sum()))
 
 
+#: Area under the ROC curve, the same at every prior: a sum over recall steps, but no estimator of AUPREC.
+ROC_AUC = "roc_auc"
 #: Estimators that depend on the recall steps of the curve only, and can be summed block by block.
-STEP_ESTIMATORS = (*LINEAR, "exact", "interpolated_max")
+STEP_ESTIMATORS = (*LINEAR, "exact", "interpolated_max", ROC_AUC)
 #: Estimators that use the first vertex with a recall.
 FIRST_REACH_ESTIMATORS = ("upper_trapezoid", "interpolated_max")
 

@@ -20,6 +20,7 @@ from skewanova.curves.estimators import (
     area_kernel,
     areas_from_steps,
     prior_averaged_area,
+    roc_terms,
     step_terms,
     terms_kernel,
 )
@@ -120,8 +121,7 @@ def _weighted_mean(areas: Floats, weights: Floats) -> Floats:
 def _auc_of_batch(steps: RecallSteps) -> Floats:
     """Return the area under the ROC curve (n_curves,) of every curve of a batch."""
     first, height = _index_first_steps(steps), steps.height
-    area = height * (1 - (steps.start_fpr + steps.fpr) / 2)
-    return np.asarray(_sum_by_curve(area, first) / _sum_by_curve(height, first))
+    return np.asarray(_sum_by_curve(roc_terms(steps), first) / _sum_by_curve(height, first))
 
 
 def aucs_of_groups(curves: Curves) -> Floats:

@@ -4,6 +4,7 @@
 - choice: Ranking, decisions, and choices by each criterion.
 - joint_curves: Mean AUPREC along the prior with its covariance.
 - leads: Leads along the prior: regions, crossings, leaders.
+- measures: Measures other than AUPREC, of a threshold or of the ROC curve.
 - operating: One threshold at the priors of its use.
 - planning: Sample sizes: how much more data would separate two models.
 - posterior: The probability of being best, and the value of more data.

@@ -12,6 +12,7 @@ from .leads import find_crossings as find_crossings
 from .leads import find_differing_priors as find_differing_priors
 from .leads import find_regions as find_regions
 from .leads import find_leaders as find_leaders
+from .measures import Measure as Measure
 from .planning import ComparisonPlan as ComparisonPlan
 from .planning import plan_sample_sizes as plan_sample_sizes
 from .verdict import Verdict as Verdict

@@ -57,7 +57,7 @@ BAND_PRIORS, MIN_PRIORS, MAX_DIFFERENCES = 41, 21, 400_000
 
 
 #: Columns of the tests of differences.
-TEST_COLUMNS = ("estimate", "std_error", "statistic", "p_adjusted", "conf_low", "conf_high")
+DIFFERENCE_TESTS = ("estimate", "std_error", "statistic", "p_adjusted", "conf_low", "conf_high")
 
 
 def difference_curves(
@@ -125,7 +125,7 @@ def difference_curves(
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     selected = mask_compared_pairs(evaluation.models, control)
     a, b = pair_indices(len(evaluation.models))
-    columns = np.full((len(TEST_COLUMNS), len(a), len(grid)), np.nan)
+    columns = np.full((len(DIFFERENCE_TESTS), len(a), len(grid)), np.nan)
     if len(evaluation.folds) == 1 or evaluation.design.has_runs:
         mean, tested = evaluation.mean_auprec(grid), evaluation.support.is_supported(grid)
         columns[0] = mean[a] - mean[b]
@@ -138,29 +138,60 @@ def difference_curves(
         check_complete(values[..., 0], "auprec", fold=evaluation.folds, model=evaluation.models)
         tests = _test_over_folds(grid, values, halves, design=design)
     if tests is not None:
-        joint, paired, deviate = tests
-        varies = (paired.std_error > 0) & selected[:, None]
-        largest = draw_max_pair_t(joint, varies, alpha, n_draws=n_draws, rng=rng)
-        columns[..., tested] = _difference_values(joint, paired, deviate, largest, alpha=alpha)
-    models = np.asarray(evaluation.models, dtype=object)
-    frame = pd.DataFrame(
-        {
-            "model_a": np.repeat(models[a], len(grid)),
-            "model_b": np.repeat(models[b], len(grid)),
-            "prior": np.tile(grid, len(a)),
-            **dict(zip(TEST_COLUMNS, columns.reshape(len(columns), -1), strict=True)),
-        }
-    )
-    frame = frame[np.repeat(selected, len(grid))].reset_index(drop=True)
+        columns[..., tested] = _difference_values(*tests, selected, alpha=alpha, n_draws=n_draws, rng=rng)
+    frame = _build_difference_frame(evaluation.models, grid, columns, selected)
     supported = evaluation.support.is_supported(frame["prior"])
     return frame.assign(reject=(frame["p_adjusted"] < alpha) & supported)
 
 
+def difference_curves_over_folds(
+    values: Floats,
+    grid: Floats,
+    models: Sequence[str],
+    design: FoldDesign,
+    *,
+    alpha: float,
+    control: str | None,
+    rng: Seed,
+) -> pd.DataFrame:
+    """Return the frame of :func:`difference_curves` of any measure, from values by fold, model and prior."""
+    selected = mask_compared_pairs(models, control)
+    tests = _test_over_folds(grid, values, None, design=design)
+    columns = np.array(_difference_values(*tests, selected, alpha=alpha, n_draws=N_DRAWS, rng=rng))
+    frame = _build_difference_frame(models, grid, columns, selected)
+    return frame.assign(reject=frame["p_adjusted"] < alpha)
+
+
+def _build_difference_frame(
+    models: Sequence[str], grid: Floats, columns: Floats, selected: Bools
+) -> pd.DataFrame:
+    """Return `DIFFERENCE_TESTS` by selected pair and prior, from columns (n, n_pairs, n_priors)."""
+    names, (a, b) = np.asarray(models, dtype=object), pair_indices(len(models))
+    frame = pd.DataFrame(
+        {
+            "model_a": np.repeat(names[a], len(grid)),
+            "model_b": np.repeat(names[b], len(grid)),
+            "prior": np.tile(grid, len(a)),
+            **dict(zip(DIFFERENCE_TESTS, columns.reshape(len(columns), -1), strict=True)),
+        }
+    )
+    return frame[np.repeat(selected, len(grid))].reset_index(drop=True)
+
+
 def _difference_values(
-    joint: JointCurves, paired: PairedT, deviate: Floats, largest: Floats, *, alpha: float
+    joint: JointCurves,
+    paired: PairedT,
+    deviate: Floats,
+    selected: Bools,
+    *,
+    alpha: float,
+    n_draws: int,
+    rng: Seed,
 ) -> list[Floats]:
-    """Return estimate, std_error, t, p_adjusted and both limits, each (n_pairs, n_priors); draws ascend."""
+    """Return estimate, std_error, t, p_adjusted and both limits, each (n_pairs, n_priors)."""
     estimate, error, statistic = paired
+    varies = (error > 0) & selected[:, None]
+    largest = draw_max_pair_t(joint, varies, alpha, n_draws=n_draws, rng=rng)  # ascending
     n_exceeding = len(largest) - np.searchsorted(largest, deviate)
     p_adjusted = np.where(np.isnan(statistic), np.nan, (1 + n_exceeding) / (1 + len(largest)))
     margin = joint.deviates(critical_value(largest, alpha)) * error

@@ -187,7 +187,7 @@ PRIOR_RULES = ("precision", "flagged", "cost")
 
 
 @dataclass(frozen=True)
-class _Rule:
+class ThresholdRule:
     """Rule for the choice of a threshold."""
 
     name: str
@@ -353,12 +353,12 @@ def _choose_rule(
     threshold: float | Mapping[str, float] | None,
     rates: Mapping[str, float | None],
     costs: tuple[float, float] | None,
-) -> _Rule:
+) -> ThresholdRule:
     """Return the only rule that is stated, with its target and costs; raise unless there is exactly one."""
     targets: dict[str, Any] = {name: value for name, value in rates.items() if value is not None}
     for name, value in targets.items():
         check_fraction(value, name, or_one=name == "recall")
-    cost_pair = None if costs is None else _check_costs(costs)
+    cost_pair = None if costs is None else check_costs(costs)
     if threshold is not None:
         targets["threshold"] = threshold
     if not targets and cost_pair is not None:
@@ -370,10 +370,10 @@ def _choose_rule(
             f"given to choose the threshold, but got {', '.join(targets) or 'none'}; {remedy}"
         )
     ((name, target),) = targets.items()
-    return _Rule(name, target, cost_pair)
+    return ThresholdRule(name, target, cost_pair)
 
 
-def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
+def check_costs(costs: tuple[float, float]) -> tuple[float, float]:
     """Return the costs as two floats; raise unless they are finite, not negative and not both 0."""
     try:
         pair = check_float_array(costs, "costs")
@@ -400,7 +400,7 @@ def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats,
     return np.array(list(dict.fromkeys([mean, *ends]))), mean
 
 
-def _curves_for_choice(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
+def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
     """Return ROC curves of `choose_on` by model and fold; raise if one is missing or the rule needs none."""
     if rule.name == "threshold":
         raise InputError("`choose_on` has no effect with a given `threshold`; remove one of them")
@@ -424,7 +424,7 @@ def _curves_for_choice(rule: _Rule, choose_on: object, measured: _Curves) -> Map
 
 
 def _prior_pairs(
-    rule: _Rule, grid: Floats, chosen: float | Sequence[float] | None
+    rule: ThresholdRule, grid: Floats, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
     """Return all pairs (chosen prior, prior); the former is nan if the rule does not depend on the prior."""
     if rule.name not in PRIOR_RULES:
@@ -468,7 +468,13 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
 
 
 def _judge_threshold(
-    rule: _Rule, roc: RocCurve, source: RocCurve, target: float, *, priors: tuple[float, float], level: float
+    rule: ThresholdRule,
+    roc: RocCurve,
+    source: RocCurve,
+    target: float,
+    *,
+    priors: tuple[float, float],
+    level: float,
 ) -> tuple[float, dict[str, Estimate]]:
     """Return the threshold by `source` at priors[0], and measures of `roc` at priors[1] by name; or nan."""
     vertex = rule.vertex(source, target, priors[0])
@@ -496,7 +502,7 @@ def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFr
     return pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
 
 
-def _note_unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
+def _note_unreached(rule: ThresholdRule, frame: pd.DataFrame) -> list[str]:
     """Return one warning for each model and chosen prior that has folds without a threshold."""
     missing = frame[(frame["measure"] == "recall") & frame["estimate"].isna()]
     cells = missing[["model", "fold", "chosen_prior"]].drop_duplicates()
@@ -508,7 +514,7 @@ def _note_unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def _note_undefined(rule: _Rule, means: pd.DataFrame) -> list[str]:
+def _note_undefined(rule: ThresholdRule, means: pd.DataFrame) -> list[str]:
     """Return a warning that names the models with a mean recall but no mean precision, or an empty list."""
     recall, precision = (means[means["measure"] == name] for name in ("recall", "precision"))
     undefined = precision[precision["estimate"].isna().to_numpy() & recall["estimate"].notna().to_numpy()]

@@ -131,7 +131,7 @@ def plan_sample_sizes(
         )
     elif measures.scores is not None and design.is_test_set:
         areas = get_test_set(measures).measure_areas(measures, measures.deployment_prior)
-        columns = _plan_over_cases(areas, target)
+        return plan_cases(areas, measures.models, design, target, control=control)
     else:
         return plan_folds(
             measures.iauprec, design, target, halves=measures.iauprec_half_differences, control=control
@@ -152,6 +152,18 @@ def plan_folds(
     return _build_plan(
         _plan_over_folds(values, design.ratio, halves, target), models, design, target, control=control
     )
+
+
+def plan_cases(
+    areas: ArcsineAreas,
+    models: Sequence[str],
+    design: FoldDesign,
+    target: PowerTarget,
+    *,
+    control: str | None = None,
+) -> pd.DataFrame:
+    """Return the frame of :func:`plan_sample_sizes` for values of any measure on a single test set."""
+    return _build_plan(_plan_over_cases(areas, target), models, design, target, control=control)
 
 
 def _build_plan(

@@ -17,7 +17,7 @@ import pandas as pd
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.base.folders import find_free_memory
-from skewanova.curves.estimators import STEP_ESTIMATORS
+from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.curves.groups import Cell, CompactCurve
 from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, CasePartitions
 from skewanova.distributed.backends import Backend
@@ -142,7 +142,8 @@ class DistributedCases(PairedTestSet):
         """Return the areas of all models and runs of an evaluation, and sums of deviations over all cases."""
         area_estimator = evaluation.area_estimator
         if area_estimator not in STEP_ESTIMATORS:
-            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(STEP_ESTIMATORS)))
+            allowed = [name for name in ESTIMATORS if name in STEP_ESTIMATORS]
+            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(allowed)))
         cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]

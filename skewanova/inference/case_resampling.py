@@ -21,8 +21,8 @@ from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats, Seed, make_generator
 from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import FIRST_REACH_ESTIMATORS, STEP_ESTIMATORS, step_terms
-from skewanova.curves.roc import RecallSteps, RocCurve, curve_from_scores
+from skewanova.curves.estimators import FIRST_REACH_ESTIMATORS, ROC_AUC, STEP_ESTIMATORS, step_terms
+from skewanova.curves.roc import RecallSteps, RocCurve, auc, curve_from_scores
 from skewanova.curves.sorting import (
     MAX_DISTINCT_WEIGHTS,
     Counts,
@@ -160,6 +160,19 @@ class CurvePositions(NamedTuple):
 def number_occupied_positions(present: Bools) -> Codes:
     """Return 0, 1, 2, ... for the positions that hold cases, in order, and -1 for the others."""
     return np.asarray(np.where(present, np.cumsum(present) - 1, -1))
+
+
+def measure_rates(model: SortedScores, threshold: float) -> tuple[Floats, Floats]:
+    """Return true and false positive rates (2,) at a threshold, and their jackknife values (n_units, 2)."""
+    sample, flagged, rates, values = model.sample, model.score >= threshold, [], []
+    for side in (True, False):
+        rows, total = flagged & (sample.positive == side), sample.unit_weights(positive=side)
+        weight = None if sample.weight is None else sample.weight[rows]
+        hits = np.bincount(sample.unit[rows], weights=weight, minlength=sample.n_units)
+        rates.append(hits.sum() / total.sum())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values.append(rates[-1] - (hits.sum() - hits) / (total.sum() - total))
+    return np.array(rates), _scale_changes(sample.stratum_size, np.stack(values, axis=1))
 
 
 def measure_models(
@@ -417,7 +430,9 @@ def _weighted_areas(
 
 
 def compute_areas(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
-    """Return AUPREC or IAUPREC of a curve over each weighting (n_weightings,)."""
+    """Return AUPREC, IAUPREC or the area under the ROC curve over each weighting (n_weightings,)."""
+    if area_estimator == ROC_AUC:
+        return np.full(len(weightings), auc(curve))
     return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings])
 
 

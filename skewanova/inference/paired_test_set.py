@@ -13,7 +13,7 @@ import numpy as np
 from skewanova.base.checks import Floats, InputError
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection
-from skewanova.inference.case_resampling import SortedScores, measure_models
+from skewanova.inference.case_resampling import SortedScores, measure_models, measure_rates
 from skewanova.inference.runs import DegreesOfFreedom, compare_run_pairs, run_mean_errors
 from skewanova.inference.sampling import Sample, VarianceEstimates
 from skewanova.inference.single_test_set import ArcsineAreas, measure_arcsine_areas
@@ -39,6 +39,11 @@ class PairedTestSet:
         """Return the models' areas over a weighting, with arcsine angles and jackknife values."""
         scores = [self._models[name] for name in evaluation.models]
         return measure_arcsine_areas(self.sample, scores, weighting, evaluation.area_estimator)
+
+    def measure_rates(self, models: Sequence[str], threshold: float) -> tuple[Floats, Floats]:
+        """Return rates (n_models, 2), true and false, at a threshold, and jackknife values by unit."""
+        parts = [measure_rates(self._models[name], threshold) for name in models]
+        return np.stack([rates for rates, _ in parts]), np.stack([values for _, values in parts], axis=1)
 
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]

@@ -1,10 +1,9 @@
 """Reports of comparisons: sentences, tables, figures, an HTML page and output folders.
 
 - charts: Line charts of the page as SVG.
-- document: The HTML page and the output folder.
+- document: HTML pages and output folders, also of several data sets or classes.
 - figures: Every figure of a comparison by name, and its files.
 - pairs_verdict: The sentences of a verdict from tests of pairs alone: data sets, classes, any measure.
-- parts: Tables, page and folder of several data sets or classes.
 - publication: Results, methods, table, figure and references for a paper.
 - screen: The first screen of the page: charts along the prior, and the table that follows the slider.
 - sentences: Sentences about frames, and the results paragraph for a paper.

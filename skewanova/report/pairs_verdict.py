@@ -55,7 +55,9 @@ def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None
         order.candidates if control is None else order.models_above(control) or (control,),
         choose=_choose_by_pairs(order, writer, "data sets", control),
         how_sure=f"{certainty}. For further data sets like these.",
-        where_it_changes=_write_changes_across(result, n_datasets, writer),
+        where_it_changes=_write_changes_along(
+            result.by_prior, result.ranking, writer, (n_datasets, "data sets")
+        ),
         weakest_point=_write_data_set_weakness(n_datasets, writer.begin("weakest_point")),
         evidence=build_evidence_frame(evidence),
         numbers=tuple(writer.numbers),
@@ -74,25 +76,30 @@ def write_class_choice(
     return _choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)
 
 
-def _write_changes_across(result: Any, n_datasets: int, writer: LineWriter) -> str:
-    """Return a sentence on the prior where the highest mean changes, or on how many data sets it is first."""
-    first = result.by_prior[result.by_prior["rank"] == 1].sort_values("prior")
+def _write_changes_along(
+    by_prior: pd.DataFrame, ranking: pd.DataFrame, writer: LineWriter, counted: tuple[int, str]
+) -> str:
+    """Return a sentence on the prior where the best mean changes, or on how many units have it."""
+    (n_units, units), first = counted, by_prior[by_prior["rank"] == 1].sort_values("prior")
+    mean = "highest mean" if units == "data sets" else "best value" if n_units == 1 else "best mean"
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
     steps = [i for i, pair in enumerate(pairwise(models), 1) if len(set(pair)) > 1]
     if steps:
         step = steps[0]
         prior = writer.add_prior(float(np.sqrt(priors[step - 1] * priors[step])), "prior", "by_prior")
         names = f"{writer.names[models[step - 1]]} to {writer.names[models[step]]}"
-        return (
-            f"The highest mean over data sets changes from {names} near prior {prior}{count_others(steps)}."
-        )
+        over = "" if n_units == 1 else f" over {units}"
+        return f"The {mean}{over} changes from {names} near prior {prior}{count_others(steps)}."
     low, high = (writer.add_prior(prior, "prior", "by_prior") for prior in (priors[0], priors[-1]))
     span = f"Nowhere from prior {low} to {high}" if low != high else f"Only prior {low} was evaluated"
-    n_best = result.ranking.set_index("model")["n_best"].get(models[0], 0)
+    leader = f"{span}: {writer.names[models[0]]} has the {mean}"
+    if n_units == 1:
+        return f"{leader}."
+    n_best = ranking.set_index("model")["n_best"].get(models[0], 0)
     best = writer.add_count(n_best, "n_best", "ranking")
-    total = writer.add_count(n_datasets, "dataset", "iauprec")
-    leader = writer.names[models[0]]
-    return f"{span}: {leader} has the highest mean; it ranks first on {best} of {total} data sets."
+    cited = ("dataset", "iauprec") if units == "data sets" else ("n_folds", "design")
+    where = "on" if units == "data sets" else "in"
+    return f"{leader}; it ranks first {where} {best} of {writer.add_count(n_units, *cited)} {units}."
 
 
 def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
@@ -165,8 +172,12 @@ def _write_values_certainty(
 
 
 def _write_best_folds(result: TestedResult, writer: LineWriter) -> str:
-    """Return the sentence on the number of folds in which the first model has the best value."""
-    first, unit = next(iter_rows(result.ranking)), result.unit
+    """Return a sentence on the prior where the best value changes, or on how many folds have the first's."""
+    first, unit, by_prior = next(iter_rows(result.ranking)), result.unit, result.tables["by_prior"]
+    if len(by_prior):
+        return _write_changes_along(by_prior, result.ranking, writer, (result.design.n_folds, f"{unit}s"))
+    if result.design.is_test_set:
+        return f"Nowhere: {result.measure} does not depend on the prior."
     n_folds = writer.add_count(result.design.n_folds, "n_folds", "design")
     name = writer.names[str(first.model)]
     if first.n_best == result.design.n_folds:

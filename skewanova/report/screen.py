@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ from skewanova.report.charts import (
     choose_limits,
     number_colors,
 )
-from skewanova.report.source import ReportSource, format_level, get_control, orient_pairs
+from skewanova.report.source import ReportSource, TestedResult, format_level, get_control, orient_pairs
 
 #: Models that are drawn, besides those that lead at some prior.
 MAX_MODELS = 40
@@ -191,6 +191,18 @@ def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFra
         charts=_build_both("auprec", lines, wide, label=label, marks=marks),
         subtitle=f"mean of {len(results)} data sets, each counted once",
     )
+
+
+def build_values_charts(source: TestedResult, colors: Colors) -> list[Chart]:
+    """Return wide and narrow charts of a measure of scores along the prior; none without a prior."""
+    frame = source.tables["by_prior"]
+    if frame["prior"].nunique() < 2:
+        return []
+    groups = _group_by_model(frame.rename(columns={"value": "auprec"}))
+    lines = [_make_line(model, color, groups[model]) for model, color in colors.items()]
+    marks = Marks(deployment=cast("tuple[float, float]", source.settings["deployment_limits"]))
+    limits, label = choose_limits(frame["value"].to_numpy()), f"{source.measure} along the prior."
+    return _build_both("value", lines, LOW, label=label, y_limits=limits, marks=marks)
 
 
 def _group_by_model(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -207,19 +207,27 @@ def withhold_claims(table: Table, source: TestedResult) -> Table:
 def build_values_ranking(source: TestedResult) -> Table:
     """Return the ranking by the mean of any measure; no groups or ranks if untrusted."""
     shared = ", allowing for the training data they share" if source.design.overlapping else ""
+    on_cases, mean = source.design.is_test_set, f"mean {source.measure}"
+    title = source.measure if on_cases else mean
     table = VALUES_RANKING.build(
         source.ranking,
-        measure=source.measure,
-        by="mean rank" if source.unit == "data set" else f"mean {source.measure}",
-        units=f"{source.design.n_folds} {source.unit}s",
-        unit=source.unit,
+        by="mean rank" if source.unit == "data set" else title,
+        title=f"{title[0].upper()}{title[1:]}" if on_cases else f"Mean {source.measure}",
+        units="on a single test set" if on_cases else f"over {source.design.n_folds} {source.unit}s",
+        unit=source.design.units.removesuffix("s") if on_cases else source.unit,
         shared=shared,
         level=format_level(source.alpha),
         population=source.population,
         groups=write_group_note(source.ranking),
     )
     table = drop_column(table, "P(best)" if source.unit == "data set" else "Mean rank")
+    table = drop_column(table, "Best in") if on_cases else table
     return withhold_claims(replace(table, name="ranking"), source)
+
+
+def build_values_plans(source: TestedResult) -> Table:
+    """Return the table of the folds, or of how many times the cases, that would tell a pair apart."""
+    return (TABLES["plans"] if source.design.is_test_set else VALUES_PLANS).make(source)
 
 
 def write_cases(sizes: pd.DataFrame) -> str:
@@ -509,8 +517,8 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
 #: Ranking by any measure, and how many folds would tell pairs apart.
 VALUES_RANKING = FrameTable(
     "values_ranking",
-    ("Model", "Mean {measure}", "{level} interval", "Group", "Rank", "P(best)", "Mean rank", "Best in"),
-    own_cells={"Mean {measure}": format_column("mean"), "Best in": lambda row: f"{row.n_best}"},
+    ("Model", "{title}", "{level} interval", "Group", "Rank", "P(best)", "Mean rank", "Best in"),
+    own_cells={"{title}": format_column("mean"), "Best in": lambda row: f"{row.n_best}"},
 )
 VALUES_PLANS = FrameTable(
     "values_plans",
@@ -529,7 +537,7 @@ VALUES_TABLES: Mapping[str, TableSpec | FrameTable] = {
     "ranking": TableSpec(make=build_values_ranking, files=("ranking.csv", "values.csv")),
     **{name: TABLES[name] for name in ("pairwise", "pairs", "effects", "equivalence")},
     **{name: TABLES[name] for name in ("assumptions", "tests")},
-    "plans": VALUES_PLANS,
+    "plans": TableSpec(make=build_values_plans, files=VALUES_PLANS.files),
 }
 
 

@@ -130,6 +130,12 @@ def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
         return measure
     if VALUE in others or (measure is None and len(others) == 1):
         return VALUE if VALUE in others else others[0]
+    if "y_score" in others:
+        raise InputError(
+            "the table has scores: compare AUPREC by skewanova.compare(scores) (skewanova compare FILE), or "
+            "name a measure of them, as in measure=skewanova.decision.Measure.roc_auc() (--score-measure "
+            "roc_auc)"
+        )
     problem = f"the table has no column {measure or VALUE!r}"
     if not others:
         raise InputError(f"{problem}; add it")

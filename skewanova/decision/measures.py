@@ -1,0 +1,186 @@
+"""Measures other than AUPREC: the area under the ROC curve, and values at a threshold chosen by a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skewanova.base.checks import Floats, check_fraction, check_number
+from skewanova.curves.estimators import vertex_precision
+from skewanova.curves.groups import Cell, aucs_of_groups
+from skewanova.curves.roc import RocCurve
+from skewanova.decision.operating import ThresholdRule, check_costs
+from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
+
+#: Values at true and false positive rates, priors, and costs of a false positive and a false negative.
+#: Net benefit (Vickers and Elkin 2006) weighs a false positive by the odds of the threshold probability.
+VALUES: Mapping[str, Callable[[Floats, Floats, Floats, tuple[float, float]], Floats]] = {
+    "recall": lambda tpr, fpr, prior, costs: tpr + 0 * prior,
+    "precision": lambda tpr, fpr, prior, costs: vertex_precision(tpr, fpr, prior),
+    "expected cost": lambda tpr, fpr, prior, costs: (
+        (1 - prior) * costs[0] * fpr + prior * costs[1] * (1 - tpr)
+    ),
+    "net benefit": lambda tpr, fpr, prior, costs: prior * tpr - (1 - prior) * fpr * costs[0] / costs[1],
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of held-out scores other than AUPREC, for :func:`~skewanova.compare_values`.
+
+    Make it by a method: ``roc_auc()``, ``precision_at_recall(recall)``, ``recall_at_precision(precision)``,
+    ``recall_at_alert_rate(flagged)``, ``expected_cost(cost_fp, cost_fn)`` or ``net_benefit(probability)``.
+    All but the first take a deployment prior too, over which the measure is averaged: (0.05, 0.20) by
+    default. The threshold is chosen in each fold, for each prior. The last two take a fixed `threshold`
+    instead, with which they also compare models on a single test set.
+
+    Attributes
+    ----------
+    name : str
+        The measure in all outputs, such as ``recall at precision 0.9``.
+    value : str
+        What it is: area under ROC, recall, precision, expected cost (per case) or net benefit.
+    deployment_prior : DeploymentPrior, optional
+        The distribution of priors; None if the measure does not depend on the prior.
+    rule : ThresholdRule, optional
+        How the threshold is chosen; None for the area under ROC.
+
+    Notes
+    -----
+    An optimum chosen on the evaluated cases is optimistic, for all models alike. Net benefit at threshold
+    probability p is ``prior * TPR - (1 - prior) * FPR * p / (1 - p)``.
+
+    Examples
+    --------
+    >>> import skewanova as sa
+    >>> cost = sa.decision.Measure.expected_cost(1, 20, (0.01, 0.1))
+    >>> result = sa.compare_values(sa.load_satellite_scores(), measure=cost)
+    >>> result.ranking["model"].tolist()
+    ['A', 'C', 'B']
+    """
+
+    name: str
+    value: str
+    deployment_prior: DeploymentPrior | None = None
+    rule: ThresholdRule | None = None
+
+    @classmethod
+    def roc_auc(cls) -> Measure:
+        """Return the area under the ROC curve, which does not depend on the prior."""
+        return cls("area under ROC", "area under ROC")
+
+    @classmethod
+    def precision_at_recall(cls, recall: float, deployment_prior: PriorLike = (0.05, 0.20)) -> Measure:
+        """Return the precision at the highest threshold with at least this recall."""
+        return cls._at_rate("precision", "recall", recall, deployment_prior)
+
+    @classmethod
+    def recall_at_precision(cls, precision: float, deployment_prior: PriorLike = (0.05, 0.20)) -> Measure:
+        """Return the recall at the lowest threshold with this precision, 0 if there is none."""
+        return cls._at_rate("recall", "precision", precision, deployment_prior)
+
+    @classmethod
+    def recall_at_alert_rate(cls, flagged: float, deployment_prior: PriorLike = (0.05, 0.20)) -> Measure:
+        """Return the recall at the lowest threshold that flags at most this share of all cases."""
+        return cls._at_rate("recall", "flagged", flagged, deployment_prior)
+
+    @classmethod
+    def _at_rate(cls, value: str, rule: str, target: float, prior: PriorLike) -> Measure:
+        """Return a rate where another one, which `rule` names, meets a target."""
+        rate = check_fraction(target, rule, or_one=rule == "recall")
+        name = f"{value} at {'alert rate' if rule == 'flagged' else rule} {rate:g}"
+        return cls(name, value, as_deployment_prior(prior), ThresholdRule(rule, rate, None))
+
+    @classmethod
+    def expected_cost(
+        cls,
+        cost_fp: float,
+        cost_fn: float,
+        deployment_prior: PriorLike = (0.05, 0.20),
+        *,
+        threshold: float | None = None,
+    ) -> Measure:
+        """Return the expected cost per case, from costs of a false positive and a false negative."""
+        costs = check_costs((cost_fp, cost_fn))
+        name = f"expected cost {cost_fp:g}:{cost_fn:g}"
+        return cls(name, "expected cost", as_deployment_prior(deployment_prior))._at_costs(costs, threshold)
+
+    @classmethod
+    def net_benefit(
+        cls, probability: float, deployment_prior: PriorLike = (0.05, 0.20), *, threshold: float | None = None
+    ) -> Measure:
+        """Return the net benefit at a threshold probability (Vickers and Elkin 2006)."""
+        share = check_fraction(probability, "probability")
+        measure = cls(f"net benefit at {share:g}", "net benefit", as_deployment_prior(deployment_prior))
+        return measure._at_costs((share, 1 - share), threshold)
+
+    def _at_costs(self, costs: tuple[float, float], threshold: float | None) -> Measure:
+        """Return the measure at the threshold of least cost or, if it is not None, at a stated one."""
+        if threshold is None:
+            return replace(self, rule=ThresholdRule("cost", np.nan, costs))
+        number = check_number(threshold, "threshold")
+        rule = ThresholdRule("threshold", number, costs)
+        return replace(self, name=f"{self.name}, threshold {number:g}", rule=rule)
+
+    @property
+    def greater_is_better(self) -> bool:
+        """False for a cost."""
+        return self.value != "expected cost"
+
+    @property
+    def sign(self) -> float:
+        """1.0, or -1.0 for a cost, which makes a gain of a value."""
+        return 1.0 if self.greater_is_better else -1.0
+
+    @property
+    def threshold(self) -> float | None:
+        """The stated threshold; None if it is chosen in each fold, or there is none."""
+        is_stated = self.rule is not None and self.rule.name == "threshold"
+        return self._target if is_stated else None
+
+    @property
+    def _target(self) -> float:
+        """Number that the rule takes; a mapping by model is for tables only."""
+        return float(self.rule.target)  # type: ignore[union-attr, arg-type]
+
+    def describe(self) -> str:
+        """Return sentences on the threshold and the prior, "" for the area under ROC."""
+        if self.rule is None or self.deployment_prior is None:
+            return ""
+        at = {"threshold": "stated", "cost": "of least cost in each fold", "flagged": "with that alert rate"}
+        how = at.get(self.rule.name, "that reaches that rate in each fold")
+        return f"Threshold: {how}. Prior: {self.deployment_prior.describe()}."
+
+    def at_rates(self, tpr: Floats, fpr: Floats, priors: Floats) -> Floats:
+        """Return the measure at true and false positive rates and priors, which broadcast."""
+        costs = None if self.rule is None else self.rule.costs
+        return VALUES[self.value](tpr, fpr, priors, costs or (1.0, 1.0))
+
+    def by_prior(self, curves: Mapping[Cell, RocCurve], priors: Floats) -> Floats:
+        """Return the measure of every curve at every prior, (n_curves, n_priors)."""
+        if self.rule is None:
+            return np.repeat(aucs_of_groups(curves)[:, None], len(priors), axis=1)
+        rows = []
+        for roc in curves.values():
+            # without a threshold that meets the target no case is flagged
+            vertices = [self.rule.vertex(roc, self._target, prior) or 0 for prior in priors.tolist()]
+            rows.append(self.at_rates(roc.tpr[vertices], roc.fpr[vertices], priors))
+        return np.array(rows)
+
+    def mean(self, curves: Mapping[Cell, RocCurve]) -> Floats:
+        """Return the mean over the deployment prior of every curve, (n_curves,)."""
+        if self.deployment_prior is None:
+            return self.by_prior(curves, np.array([0.5]))[:, 0]
+        priors, weights = self.deployment_prior.quadrature()
+        return np.asarray(self.by_prior(curves, priors) @ weights / weights.sum())
+
+    def gains_at_rates(self) -> tuple[float, Floats]:
+        """Return the gain at rates 0, and its slopes (2,) in true and false positive rate, at a threshold."""
+        prior = np.ones(1)
+        if self.deployment_prior is not None:  # costs are linear in the prior
+            priors, weights = self.deployment_prior.quadrature()
+            prior = np.array([priors @ weights / weights.sum()])
+        corners = self.sign * self.at_rates(np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0]), prior)
+        return float(corners[0]), corners[1:] - corners[0]
