@@ -126,6 +126,12 @@ STUDIES = {
         "How often compare_values finds a difference between equal models, by measure and design.",
         unit="Data sets, or samples of them, of each learner and design.",
     ),
+    "measures": _Simulation(
+        "measures",
+        "measures_study",
+        "How often tests and intervals of cost, net benefit and other measures of scores err.",
+        unit="Data sets, or test sets, of each learner and design.",
+    ),
     "p-best": _Simulation(
         "decisions", "p_best_study", "How often a model is the best, against its probability of being best."
     ),
@@ -133,7 +139,7 @@ STUDIES = {
 
 
 #: Files of studies whose scenarios can be chosen.
-CHOSEN = {"calibration", "halvings", "learners", "priors", "rivals", "values"}
+CHOSEN = {"calibration", "halvings", "learners", "measures", "priors", "rivals", "values"}
 
 
 @click.group()

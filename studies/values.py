@@ -115,15 +115,20 @@ def values_study(*, scenarios: Sequence[str] | None = None, **run: Any) -> Study
 
 def null_p_values(learner: str, design: str, rng: np.random.Generator) -> Floats:
     """p-value of all models and the smallest adjusted one of pairs, of each measure (n_measures, 2)."""
-    stated: str | FoldDesign
+    parts, stated = draw_parts(learner, design, rng)
+    return np.array([_compare(parts, stated, *MEASURES[name]) for name in MEASURES])
+
+
+def draw_parts(
+    learner: str, design: str, rng: np.random.Generator
+) -> tuple[list[tuple[Floats, Bools]], str | FoldDesign]:
+    """Probabilities and labels, as of `_probabilities`, of every data set of a design; what it is called."""
     if design in DESIGNS:
         splitter, stated = DESIGNS[design]
-        parts = [_probabilities(learner, splitter(random_state=int(rng.integers(2**31))), rng)]
-    else:
-        number, stated = SAMPLES[design]
-        half = StratifiedShuffleSplit(1, test_size=0.5, random_state=0)
-        parts = [_probabilities(learner, half, rng) for _ in range(number)]
-    return np.array([_compare(parts, stated, *MEASURES[name]) for name in MEASURES])
+        return [_probabilities(learner, splitter(random_state=int(rng.integers(2**31))), rng)], stated
+    number, name = SAMPLES[design]
+    half = StratifiedShuffleSplit(1, test_size=0.5, random_state=0)
+    return [_probabilities(learner, half, rng) for _ in range(number)], name
 
 
 def _probabilities(learner: str, splitter: Any, rng: np.random.Generator) -> tuple[Floats, Bools]:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 from scipy.stats import rankdata
 
 from skewanova.base.checks import Floats, InputError, Seed, warn_each
@@ -27,7 +26,7 @@ from skewanova.comparison.pipeline import SUSPICIOUS_CHECKS
 from skewanova.comparison.result import PublishedResult
 from skewanova.curves.estimators import ROC_AUC
 from skewanova.decision.bands import DIFFERENCE_TESTS, difference_curves_over_folds, difference_grid
-from skewanova.decision.measures import Measure
+from skewanova.decision.measures import Measure, MeasuredCases, limit_areas, measure_gains
 from skewanova.decision.planning import ASSURANCE, PowerTarget, count_compared_pairs, plan_cases, plan_folds
 from skewanova.decision.posterior import probability_best
 from skewanova.decision.verdict import Verdict
@@ -39,7 +38,8 @@ from skewanova.inference.fold_statistics import FTest
 from skewanova.inference.omnibus import build_fold_table, make_omnibus_result
 from skewanova.inference.paired_test_set import get_test_set
 from skewanova.inference.ranks import rank_intervals
-from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale, list_sample_warnings
+from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import list_sample_warnings
 from skewanova.priors.weightings import as_deployment_prior
 from skewanova.report import sentences
 from skewanova.report.pairs_verdict import write_values_verdict
@@ -51,7 +51,6 @@ from skewanova.scores.design import (
     as_design,
     design_without_cases,
     fold_mean_interval,
-    logit_interval,
 )
 from skewanova.scores.kinds import VALUES_DESIGNS
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
@@ -471,6 +470,10 @@ def _make_ranking(
 # --- measures of scores -------------------------------------------------------------------------------------
 
 
+#: Fewest cases or clusters of a class; with 10, a test of areas rejected .093 (studies/records/measures.md).
+MIN_CLASS_SIZE = 20
+
+
 def _compare_scores(
     scores: object, measure: Measure, options: Options, *, rope: float | None, design: str | FoldDesign
 ) -> ValuesComparison:
@@ -544,7 +547,8 @@ def _analyse_cases(
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return frames of VALUES_FRAMES by name, from jackknife tests over cases; and warnings."""
     evaluation, options = analysis.evaluation, analysis.options
-    areas = _measure_cases(evaluation, measure)
+    measured = _measure_cases(evaluation, measure, options.alpha)
+    areas = measured.areas
     report_stage("tests of all models")
     result = analysis.compare(areas)
     report_stage("pairs of models")
@@ -557,9 +561,9 @@ def _analyse_cases(
         "values": table.values,
         "tests": omnibus.to_frame(),
         "pairs": pairs,
-        "ranking": _rank_cases(areas, result, pairs, options, sign=measure.sign),
+        "ranking": _rank_cases(measured, result, pairs, options, sign=measure.sign),
         "effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control),
-        "assumptions": pd.DataFrame(columns=["check", "statistic", "p_value", "advice"]),
+        "assumptions": _check_class_sizes(areas.sample),
         "plans": plan_cases(areas, result.models, evaluation.design, target, control=options.control),
     }
     if rope is not None:
@@ -567,11 +571,23 @@ def _analyse_cases(
     return frames, list_sample_warnings(areas.sample)
 
 
-def _measure_cases(evaluation: Evaluation, measure: Measure) -> ArcsineAreas:
-    """Return gains of the models with jackknife values; raise for a threshold chosen on the test set."""
+def _check_class_sizes(sample: Sample) -> pd.DataFrame:
+    """Return a row for each class: check, its number of units, p_value (nan), advice ("" if enough)."""
+    units = " (counted in clusters)" if sample.clustered else ""
+    rows = []
+    for name in ("positives", "negatives"):
+        size = sample.effective_size(positive=name == "positives")
+        advice = f"few {name}{units}, {MIN_CLASS_SIZE} are needed: tests may reject too often; add {name}"
+        rows.append((name, size, np.nan, advice if size < MIN_CLASS_SIZE else ""))
+    return pd.DataFrame(rows, columns=["check", "statistic", "p_value", "advice"])
+
+
+def _measure_cases(evaluation: Evaluation, measure: Measure, alpha: float) -> MeasuredCases:
+    """Return gains of the models and their limits; raise for a threshold chosen on the test set."""
     test_set = get_test_set(evaluation)
     if measure.rule is None:
-        return test_set.measure_areas(replace(evaluation, area_estimator=ROC_AUC), as_deployment_prior(0.5))
+        by_roc = replace(evaluation, area_estimator=ROC_AUC)
+        return limit_areas(test_set.measure_areas(by_roc, as_deployment_prior(0.5)), alpha)
     if measure.threshold is None:
         raise InputError(
             f"{measure.name} has no test on the cases on which its threshold is chosen; state one, as in "
@@ -579,24 +595,16 @@ def _measure_cases(evaluation: Evaluation, measure: Measure) -> ArcsineAreas:
             "skewanova.threshold_table"
         )
     rates, changes = test_set.measure_rates(evaluation.models, measure.threshold)
-    origin, slopes = measure.gains_at_rates()
-    gains = origin + rates @ slopes
-    return ArcsineAreas(ArcsineScale(gains, gains, np.ones(len(gains))), changes @ slopes, test_set.sample)
+    return measure_gains(measure, (rates, changes), test_set.sample, alpha)
 
 
 def _rank_cases(
-    areas: ArcsineAreas, result: CasesComparison, pairs: pd.DataFrame, options: Options, *, sign: float
+    measured: MeasuredCases, result: CasesComparison, pairs: pd.DataFrame, options: Options, *, sign: float
 ) -> pd.DataFrame:
     """Return the ranking of the models on a test set, whose gains are `sign` times their values."""
-    models, mean, (error, df) = list(result.models), result.estimate, areas.model_errors()
-    if areas.scale.angle is not areas.scale.area:
-        size = float(areas.sample.unit_sums.effective_number().min())
-        low, high = logit_interval(mean, error, df=df, level=1 - options.alpha, size=size)
-    else:
-        margin = -stdtrit(df, options.alpha / 2) * error
-        low, high = mean - margin, mean + margin
+    models, mean, areas = list(result.models), result.estimate, measured.areas
     p_best = probability_best(mean, areas.area_covariance, df=areas.sample.df, rng=options.rng)
     return _make_ranking(
-        models, pairs, options, sign=sign, mean=mean, limits=(low, high), p_best=p_best,
-        std=np.nan, mean_rank=np.nan, n_best=is_maximum(mean).astype(int),
+        models, pairs, options, sign=sign, mean=mean, limits=measured.limits,
+        p_best=p_best, std=np.nan, mean_rank=np.nan, n_best=is_maximum(mean).astype(int),
     )  # fmt: skip

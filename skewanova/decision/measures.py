@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +12,11 @@ from skewanova.base.checks import Floats, check_fraction, check_number
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.groups import Cell, aucs_of_groups
 from skewanova.curves.roc import RocCurve
-from skewanova.decision.operating import ThresholdRule, check_costs
+from skewanova.decision.operating import ThresholdRule, check_costs, weighted_sum, wilson_estimate
+from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
+from skewanova.scores.design import logit_interval
 
 #: Values at true and false positive rates, priors, and costs of a false positive and a false negative.
 #: Net benefit (Vickers and Elkin 2006) weighs a false positive by the odds of the threshold probability.
@@ -184,3 +188,37 @@ class Measure:
             prior = np.array([priors @ weights / weights.sum()])
         corners = self.sign * self.at_rates(np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0]), prior)
         return float(corners[0]), corners[1:] - corners[0]
+
+
+# --- on the cases of a test set -----------------------------------------------------------------------------
+
+
+class MeasuredCases(NamedTuple):
+    """Gains of models with their jackknife values, and the limits of their intervals."""
+
+    areas: ArcsineAreas
+    limits: tuple[Floats, Floats]
+
+
+def limit_areas(areas: ArcsineAreas, alpha: float) -> MeasuredCases:
+    """Return areas with their limits on the logit scale."""
+    error, df = areas.model_errors()
+    size = float(areas.sample.unit_sums.effective_number().min())
+    return MeasuredCases(areas, logit_interval(areas.area, error, df=df, level=1 - alpha, size=size))
+
+
+def measure_gains(
+    measure: Measure, rates_and_changes: tuple[Floats, Floats], sample: Sample, alpha: float
+) -> MeasuredCases:
+    """Return gains, with limits from Wilson's, from rates (n_models, 2) and their jackknife values."""
+    rates, changes = rates_and_changes
+    origin, slopes = measure.gains_at_rates()
+    gains, sizes = origin + rates @ slopes, [sample.effective_size(positive=side) for side in (True, False)]
+    limits = []
+    for pair in rates.tolist():
+        tpr, fpr = (wilson_estimate(*each, 1 - alpha) for each in zip(pair, sizes, strict=True))
+        loss = weighted_sum(tpr.complement(), fpr, (slopes[0], -slopes[1]))  # below the gain of no error
+        limits.append((origin + slopes[0] - loss.high, origin + slopes[0] - loss.low))
+    low, high = np.transpose(limits)
+    areas = ArcsineAreas(ArcsineScale(gains, gains, np.ones(len(gains))), changes @ slopes, sample)
+    return MeasuredCases(areas, (low, high))

@@ -65,6 +65,7 @@ from skewanova.report.source import (
     load_templates,
     select_primary,
 )
+from skewanova.report.tables import write_value_heading
 
 #: Id of the section with the numbers of each frame that a verdict cites.
 TABLE_ANCHORS = {
@@ -124,6 +125,7 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
 def render_values_page(source: TestedResult, provenance: Mapping[str, Any]) -> str:
     """Return the report on values of any measure as an HTML document."""
     verdict, methods, settings = source.verdict, source.methods, source.settings
+    heading = write_value_heading(source)
     colors = color_models([str(model) for model in source.ranking["model"]], verdict)
     context = {
         **build_page_context(verdict, colors, VALUES_ANCHORS, rarest=None),
@@ -131,9 +133,10 @@ def render_values_page(source: TestedResult, provenance: Mapping[str, Any]) -> s
         "subject": str(settings["design_description"]),
         "measure": source.measure,
         "unit": source.unit,
-        "intervals": build_interval_chart(source.ranking, colors, label=f"Mean {source.measure} by model"),
+        "intervals": build_interval_chart(source.ranking, colors, label=f"{heading} by model"),
         "charts": build_values_charts(source, colors),
         "on_cases": source.design.is_test_set,
+        "heading": heading,
         "views": build_views(source),
         "tested": describe_test(source, "primary"),
         "conclusions": source.conclusions,

@@ -190,6 +190,11 @@ def _write_values_weakness(result: TestedResult, writer: LineWriter) -> str:
     """Return the line Weakest point, by the unit and the design of the values."""
     if result.unit == "data set":
         return _write_data_set_weakness(result.design.n_folds, writer)
+    few = result.tables["assumptions"].query("check in ('positives', 'negatives') and advice != ''")
+    if len(few):
+        row = next(iter_rows(few.sort_values("statistic")))
+        size = writer.add_number(row.statistic, "statistic", "assumptions")
+        return f"Only {size} {row.check}: tests may reject too often."
     if result.unit == "run":
         return "Other test cases are not covered: compare scores to include them."
     return write_sampling_weakness(result.design, writer, VALUES_RATES)

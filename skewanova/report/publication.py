@@ -457,20 +457,13 @@ def write_values_methods(source: TestedResult) -> list[str]:
     """Return the paragraphs of the methods section of a comparison of values."""
     primary = [frame.loc[frame["role"] == "primary", "test"] for frame in (source.tests, source.pairs)]
     order = "higher" if source.settings["greater_is_better"] else "lower"
-    tests = [get_test(test).methods for test in dict.fromkeys(pd.concat(primary))]
-    if source.design.is_test_set:
-        tests[0] = (
-            "F test of all models over the cases of the test set, with the jackknife covariance of their "
-            "values (DeLong, DeLong and Clarke-Pearson 1988; areas on the angular scale) and Satterthwaite's "
-            "(1946) degrees of freedom"
-        )
     words = {
         "design": source.design,
         "population": source.population,
         "trusted": source.verdict.is_trusted,
         "state": source.verdict.state,
         "alpha": f"{source.alpha:g}",
-        "primary": tests,
+        "primary": [get_test(test).methods for test in dict.fromkeys(pd.concat(primary))],
         "fixed_runs": False,
     }
     over = "" if source.design.is_test_set else f" over {source.unit}s"

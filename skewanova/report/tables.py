@@ -207,12 +207,11 @@ def withhold_claims(table: Table, source: TestedResult) -> Table:
 def build_values_ranking(source: TestedResult) -> Table:
     """Return the ranking by the mean of any measure; no groups or ranks if untrusted."""
     shared = ", allowing for the training data they share" if source.design.overlapping else ""
-    on_cases, mean = source.design.is_test_set, f"mean {source.measure}"
-    title = source.measure if on_cases else mean
+    on_cases, title = source.design.is_test_set, write_value_heading(source)
     table = VALUES_RANKING.build(
         source.ranking,
-        by="mean rank" if source.unit == "data set" else title,
-        title=f"{title[0].upper()}{title[1:]}" if on_cases else f"Mean {source.measure}",
+        by="mean rank" if source.unit == "data set" else title[0].lower() + title[1:],
+        title=title,
         units="on a single test set" if on_cases else f"over {source.design.n_folds} {source.unit}s",
         unit=source.design.units.removesuffix("s") if on_cases else source.unit,
         shared=shared,
@@ -223,6 +222,12 @@ def build_values_ranking(source: TestedResult) -> Table:
     table = drop_column(table, "P(best)" if source.unit == "data set" else "Mean rank")
     table = drop_column(table, "Best in") if on_cases else table
     return withhold_claims(replace(table, name="ranking"), source)
+
+
+def write_value_heading(source: TestedResult) -> str:
+    """Return "Mean accuracy" or, on a single test set, "Area under ROC"."""
+    measure = source.measure
+    return measure[:1].upper() + measure[1:] if source.design.is_test_set else f"Mean {measure}"
 
 
 def build_values_plans(source: TestedResult) -> Table:

@@ -1,0 +1,202 @@
+"""Size and coverage of measures of scores besides AUPREC, over folds and on single test sets."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from skewanova import FoldDesign, SkewanovaWarning
+from skewanova.base.checks import Bools, Floats
+from skewanova.comparison.values import resolve_design
+from skewanova.curves.estimators import ROC_AUC
+from skewanova.curves.groups import Cell as Curve
+from skewanova.curves.roc import RocCurve, curve_from_scores
+from skewanova.decision.measures import Measure, MeasuredCases, limit_areas, measure_gains
+from skewanova.inference.case_resampling import SortedScores, measure_models, measure_rates
+from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import (
+    ArcsineAreas,
+    compute_pair_tests,
+    omnibus_f_test,
+)
+from skewanova.priors.weightings import UniformPrior
+from skewanova.scores.design import fold_mean_interval
+from skewanova.scores.values import read_values
+from studies.results import Study, study_of
+from studies.runner import Cell, Run, chosen, one_by_one
+from studies.scenarios import LEVELS
+from studies.values import DESIGNS, PROBABILITIES, SAMPLES, default_p_values, draw_parts
+
+PRIOR = 0.1
+
+#: Measures over folds, with thresholds chosen in each fold.
+FOLD_MEASURES: Mapping[str, Measure] = {
+    "expected cost 1:5": Measure.expected_cost(1, 5, PRIOR),
+    "net benefit at 0.2": Measure.net_benefit(0.2, PRIOR),
+    "precision at recall 0.8": Measure.precision_at_recall(0.8, PRIOR),
+    "recall at precision 0.3": Measure.recall_at_precision(0.3, PRIOR),
+    "recall at alert rate 0.2": Measure.recall_at_alert_rate(0.2, PRIOR),
+}
+
+
+#: Measures on a test set, whose threshold is stated.
+CASE_MEASURES: Mapping[str, Measure] = {
+    "area under ROC": Measure.roc_auc(),
+    "expected cost 1:5, stated threshold": Measure.expected_cost(1, 5, PRIOR, threshold=0.8),
+    "net benefit at 0.2, stated threshold": Measure.net_benefit(0.2, PRIOR, threshold=0.8),
+}
+
+
+class SampleSize(NamedTuple):
+    """Numbers of positives and negatives, and distance of the classes; scores correlate by one half."""
+
+    n_positive: int
+    n_negative: int
+    distance: float
+
+
+TEST_SETS: Mapping[str, SampleSize] = {
+    f"test set {p} + {n}, distance {d:g}": SampleSize(p, n, d)
+    for p, n in ((5, 50), (10, 40), (10, 200), (20, 80), (20, 400), (50, 200), (100, 400))
+    for d in (0.8, 2.0)
+}
+
+
+N_MODELS = 3
+
+MEASURE_COLUMNS = ("learner", "design", "measure", "question", "level", "rate", "std_error", "replicates")
+
+
+def measures_study(*, scenarios: Sequence[str] | None = None, **run: Any) -> Study:
+    """Count false differences between equal models, and misses of intervals, of measures of scores.
+
+    Parameters
+    ----------
+    scenarios : sequence of str, optional
+        Designs, names from `TEST_SETS` and, of the study of values, `DESIGNS` and `SAMPLES` but data sets.
+    **run
+        Fields of :class:`~studies.runner.Run`: replicates, full (200 over folds, 2,000 of test sets), rng,
+        n_jobs, progress.
+
+    Returns
+    -------
+    Study
+        Frame with the columns of `MEASURE_COLUMNS`. The rate is that of tests of all models or families of
+        pairs that reject, or of intervals of a mean or of a difference that miss; of the means over folds,
+        the true one is the average over all replicates.
+
+    Examples
+    --------
+    >>> from studies.measures import measures_study
+    >>> study = measures_study(scenarios=["test set 20 + 80, distance 2"], replicates=4, progress=False)
+    >>> sorted(set(study.to_frame()["question"]))
+    ['interval of a difference', 'interval of a mean', 'models', 'pairs']
+    """
+    how = Run(**run)
+    folds = [name for name in (*DESIGNS, *SAMPLES) if "data sets" not in name]
+    cells = []
+    for name in chosen(scenarios, dict.fromkeys([*TEST_SETS, *folds]), argument="scenarios"):
+        if name in TEST_SETS:
+            draw = partial(one_by_one, partial(numbers_of_test_set, TEST_SETS[name]))
+            cells.append(Cell(("binormal", name), how.number(2000), draw))
+            continue
+        for learner in PROBABILITIES:
+            draw = partial(one_by_one, partial(numbers_over_folds, learner, name))
+            cells.append(Cell((learner, name), how.number(200), draw))
+    return study_of("measures", cells, _rows, columns=MEASURE_COLUMNS, run=how)
+
+
+def numbers_over_folds(learner: str, name: str, rng: np.random.Generator) -> Floats:
+    """P of all models, smallest of pairs, of one difference, mean and limits, of each measure (n, 6)."""
+    parts, stated = draw_parts(learner, name, rng)
+    curves = [
+        [curve_from_scores(label, p) for p in models]
+        for each, labels in parts
+        for models, label in zip(np.moveaxis(each, 1, 0), labels, strict=True)
+    ]
+    rows = []
+    for measure in FOLD_MEASURES.values():
+        cells: dict[Curve, RocCurve] = {
+            (str(k), j): roc for j, models in enumerate(curves) for k, roc in enumerate(models)
+        }
+        gains = measure.sign * measure.mean(cells).reshape(len(curves), N_MODELS)
+        rows.append(gain_numbers(gains, stated))
+    return np.array(rows)
+
+
+def gain_numbers(gains: Floats, stated: str | FoldDesign) -> tuple[float, ...]:
+    """Return the numbers of :func:`numbers_over_folds` of gains (n_folds, n_models)."""
+    design, _ = resolve_design(stated, read_values({str(k): column for k, column in enumerate(gains.T)}))
+    columns = np.stack([gains[:, 0] - gains[:, 1], gains[:, 0]])
+    intervals = fold_mean_interval(
+        columns.mean(axis=1), columns.std(axis=1, ddof=1), len(gains), ratio=design.ratio, level=0.95
+    )
+    (low, mean_low), (high, mean_high) = intervals.low, intervals.high
+    misses = float(low > 0 or high < 0)
+    return (*default_p_values(gains, stated), misses, gains[:, 0].mean(), float(mean_low), float(mean_high))
+
+
+def numbers_of_test_set(setting: SampleSize, rng: np.random.Generator) -> Floats:
+    """Return the numbers of :func:`numbers_over_folds` on a test set; in place of a mean the true one."""
+    positive = np.arange(setting.n_positive + setting.n_negative) < setting.n_positive
+    noise = rng.standard_normal((len(positive), N_MODELS + 1))
+    scores = setting.distance * positive[:, None] + (noise[:, :1] + noise[:, 1:]) / np.sqrt(2)
+    return np.array([case_numbers(m, positive, scores, setting) for m in CASE_MEASURES.values()])
+
+
+def case_numbers(measure: Measure, positive: Bools, scores: Floats, setting: SampleSize) -> tuple[float, ...]:
+    """Return the numbers of one measure on one test set."""
+    (areas, (low, high)), truth = (
+        measure_sample(measure, positive, scores),
+        true_gain(measure, setting.distance),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        pairs = compute_pair_tests(areas, level=0.95, simultaneous="none")
+        p_models = omnibus_f_test(areas)[3]
+    misses = float(pairs.conf_low[0] > 0 or pairs.conf_high[0] < 0)
+    p_pairs = float(np.nanmin(np.append(pairs.p_adjusted, 1.0)))
+    p_all = 1.0 if np.isnan(p_models) else p_models
+    return p_all, p_pairs, misses, truth, float(low[0]), float(high[0])
+
+
+def measure_sample(measure: Measure, positive: Bools, scores: Floats) -> MeasuredCases:
+    """Gains of the models (columns of scores), as `compare_values` measures them."""
+    sample = Sample(positive)
+    models = [SortedScores(sample, column) for column in scores.T]
+    if measure.threshold is None:
+        area, values = measure_models(sample, models, [UniformPrior(0.5, 0.5)], ROC_AUC)
+        return limit_areas(ArcsineAreas.from_areas(area[:, 0], values[..., 0], sample), 0.05)
+    parts = [measure_rates(model, measure.threshold) for model in models]
+    rates, values = np.stack([each for each, _ in parts]), np.stack([each for _, each in parts], axis=1)
+    return measure_gains(measure, (rates, values), sample, 0.05)
+
+
+def true_gain(measure: Measure, distance: float) -> float:
+    """Return the gain of normal scores with unit variance, in closed form."""
+    if measure.threshold is None:
+        return float(special.ndtr(distance / np.sqrt(2)))
+    origin, slopes = measure.gains_at_rates()
+    rates = special.ndtr(np.array([distance, 0.0]) - measure.threshold)
+    return float(origin + rates @ slopes)
+
+
+def _rows(cell: Cell, numbers: Floats) -> Iterator[tuple[object, ...]]:
+    names = CASE_MEASURES if cell.key[1] in TEST_SETS else FOLD_MEASURES
+    for name, each in zip(names, np.moveaxis(numbers, 1, 0), strict=True):
+        p_models, p_pairs, misses, mean, low, high = each.T
+        truth = mean.mean()
+        intervals = {"interval of a difference": misses, "interval of a mean": (low > truth) | (high < truth)}
+        rates = {(question, 0.05): np.asarray(hits, dtype=np.float64) for question, hits in intervals.items()}
+        for level in LEVELS:
+            rates["models", level] = (p_models <= level).astype(np.float64)
+            rates["pairs", level] = (p_pairs <= level).astype(np.float64)
+        for (question, level), hits in rates.items():
+            rate = float(hits.mean())
+            error = float(np.sqrt(rate * (1 - rate) / len(hits)))
+            yield *cell.key, name, question, level, rate, error, len(hits)

@@ -1,0 +1,84 @@
+"""The study of measures: its numbers are those of `compare_values`, and what was recorded."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skewanova as sa
+from skewanova.base.checks import Bools, Floats
+from skewanova.inference.single_test_set import compute_pair_tests, omnibus_f_test
+from studies.measures import (
+    CASE_MEASURES,
+    MEASURE_COLUMNS,
+    TEST_SETS,
+    SampleSize,
+    gain_numbers,
+    measure_sample,
+    measures_study,
+    true_gain,
+)
+
+RECORDED = Path(__file__).resolve().parents[1] / "records" / "measures.csv"
+
+
+def lengthen(positive: Bools, scores: Floats) -> pd.DataFrame:
+    parts = [
+        pd.DataFrame({"model": str(k), "fold": 1, "case": range(len(column)), "y_true": positive.astype(int)})
+        for k, column in enumerate(scores.T)
+    ]
+    return pd.concat(parts, ignore_index=True).assign(y_score=scores.T.ravel())
+
+
+@pytest.mark.parametrize("name", list(CASE_MEASURES))
+def test_numbers_of_a_test_set_are_those_of_compare_values(name: str) -> None:
+    rng = np.random.default_rng(4)
+    positive = np.arange(80) < 25
+    scores = rng.normal(size=(80, 3)) + 1.5 * positive[:, None]
+    measure = CASE_MEASURES[name]
+    areas, limits = measure_sample(measure, positive, scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+        result = sa.compare_values(lengthen(positive, scores), measure=measure)
+    ranking = result.ranking.set_index("model").loc[["0", "1", "2"]]
+    assert measure.sign * areas.area == pytest.approx(ranking["mean"].to_numpy(), rel=1e-12)
+    sides = np.sort(measure.sign * np.array(limits), axis=0)
+    expected = ranking[["conf_low", "conf_high"]].to_numpy()
+    np.testing.assert_allclose(sides.T, expected, rtol=1e-9)
+    assert omnibus_f_test(areas)[3] == pytest.approx(result.tests["p_value"].iloc[0], rel=1e-9)
+    smallest = compute_pair_tests(areas, level=0.95, simultaneous="none").p_adjusted.min()
+    assert smallest == pytest.approx(result.pairs["p_adjusted"].min(), rel=1e-9)
+
+
+def test_numbers_over_folds_are_those_of_compare_values() -> None:
+    gains = np.random.default_rng(1).normal(0.8, 0.02, (12, 3))
+    numbers = gain_numbers(gains, "kfold")
+    result = sa.compare_values(dict(zip("012", gains.T, strict=True)), design="kfold")
+    row = result.ranking.set_index("model").loc["0"]
+    assert numbers[3:] == pytest.approx((row["mean"], row["conf_low"], row["conf_high"]), rel=1e-12)
+    effect = result.tables["effects"].set_index(["model_a", "model_b"])
+    pair = effect.loc[("0", "1")] if ("0", "1") in effect.index else effect.loc[("1", "0")]
+    assert numbers[2] == float(pair["conf_low"] > 0 or pair["conf_high"] < 0)
+
+
+def test_true_gains_are_means_of_large_samples() -> None:
+    rng = np.random.default_rng(0)
+    positive = np.arange(400_000) < 100_000
+    scores = rng.normal(size=(400_000, 1)) + 2 * positive[:, None]
+    for measure in CASE_MEASURES.values():
+        area = measure_sample(measure, positive, scores).areas.area[0]
+        assert area == pytest.approx(true_gain(measure, 2.0), abs=0.005)
+
+
+def test_rates_are_counted_by_measure_and_question() -> None:
+    frame = measures_study(
+        scenarios=[next(iter(TEST_SETS)), "kfold 10"], replicates=2, progress=False
+    ).to_frame()
+    assert list(frame) == list(MEASURE_COLUMNS)
+    assert len(frame) == (3 + 2 * 5) * 6
+    assert frame["rate"].between(0, 1).all()
+    assert TEST_SETS["test set 20 + 80, distance 2"] == SampleSize(20, 80, 2.0)
