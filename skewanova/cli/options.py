@@ -519,8 +519,8 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def make_score_measure(options: dict[str, Any]) -> Any:
     """Remove from the options the measure of scores with its prior and threshold, and return it, or None."""
     measure, *values = (options.pop(name) for name in ("score_measure", "deployment_prior", "threshold"))
-    given = dict(zip(("deployment_prior", "threshold"), values, strict=True))
-    used = {name: value for name, value in given.items() if value is not None}
+    named = zip(("deployment_prior", "threshold"), values, strict=True)
+    used = {name: value for name, value in named if value is not None}
     flags = ", ".join(f"--{name.replace('_', '-')}" for name in used)
     if measure is None:
         if used:

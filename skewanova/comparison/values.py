@@ -92,9 +92,10 @@ class ValuesComparison(PublishedResult):
         As for :class:`~skewanova.Comparison`. A difference is positive where `model_a` is better, also for
         losses.
     tables : mapping of str to DataFrame
-        All frames by name: values, tests, pairs, ranking, effects, equivalence, assumptions and plans.
+        All frames by name: values, tests, pairs, ranking, effects, equivalence, assumptions, plans and, of a
+        measure of scores that depends on the prior, by_prior and difference_curves.
     design, unit : FoldDesign, str
-        How the folds were made, and what each is: fold, run or data set.
+        How the folds were made, and what each is: fold, run, data set or test set.
     settings : dict
         Arguments of the comparison.
     warnings : tuple of str
@@ -123,7 +124,7 @@ class ValuesComparison(PublishedResult):
 
     @property
     def unit(self) -> str:
-        """Sampling unit of the values: "fold", "run" or "data set"."""
+        """Sampling unit of the values: "fold", "run", "data set" or "test set"."""
         return str(self.settings["unit"])
 
     @property
@@ -202,20 +203,20 @@ def compare_values(
 ) -> ValuesComparison:
     """Compare models by values of any measure, such as accuracies of a cross-validation.
 
-    Use it where the values exist already, one for each model and fold or data set. Use :func:`compare` where
-    held-out scores exist: it also judges single test sets, and any prior.
+    Use it where the values exist already, one for each model and fold or data set, or for a measure of
+    held-out scores other than AUPREC. Use :func:`compare` for AUPREC.
 
     Parameters
     ----------
     values : path, frame or mapping
         A long table with the columns model, value (or one named by `measure`) and fold; or a wide one, with a
-        column for each model and a row for each fold. A column ``run`` numbers repetitions of the folds, and
+        column for each model and a row for each fold. A column ``run`` numbers repetitions of the folds,
         ``dataset`` names data sets. Or ``cv_results_`` of a search, whose candidates are named by the
-        parameters that differ; or a mapping from names of models to lists of values, or to what
-        ``cross_validate`` returned.
-    measure : str, optional
-        Column of the values in a long table, or the measure to read of several in scikit-learn's results; in
-        all outputs the measure has this name.
+        parameters that differ; a mapping from models to lists of values, or to what ``cross_validate``
+        returned; or, with a :class:`~skewanova.decision.Measure`, held-out scores as for :func:`compare`.
+    measure : str or Measure, optional
+        Column of the values in a long table, or the measure to read of several in scikit-learn's results; it
+        names the measure in all outputs. A Measure is computed from scores.
     greater_is_better : bool, default True
         False for losses, such as a Brier score. Differences are positive where the first model is better.
     alpha, pairwise, p_adjust, control, rng
@@ -247,17 +248,10 @@ def compare_values(
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from skewanova import compare_values
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> models = {"naive Bayes": GaussianNB(), "stump": DecisionTreeClassifier(max_depth=1)}
-    >>> values = {name: cross_val_score(model, X, y, cv=10) for name, model in models.items()}
-    >>> result = compare_values(values, measure="accuracy", design="kfold")
-    >>> result.ranking[["model", "mean"]].round(2).to_numpy().tolist()
-    [['naive Bayes', 0.94], ['stump', 0.9]]
+    >>> values = {"forest": [0.84, 0.81, 0.86, 0.83, 0.85], "tree": [0.79, 0.78, 0.80, 0.79, 0.81]}
+    >>> compare_values(values, measure="accuracy", design="kfold").verdict.choose
+    'Use forest.'
     """
     options = Options(alpha, pairwise, p_adjust, control, rope or 0.0, rng)
     if isinstance(measure, Measure):

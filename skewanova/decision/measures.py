@@ -34,11 +34,10 @@ VALUES: Mapping[str, Callable[[Floats, Floats, Floats, tuple[float, float]], Flo
 class Measure:
     """A measure of held-out scores other than AUPREC, for :func:`~skewanova.compare_values`.
 
-    Make it by a method: ``roc_auc()``, ``precision_at_recall(recall)``, ``recall_at_precision(precision)``,
+    Make it by ``roc_auc()``, ``precision_at_recall(recall)``, ``recall_at_precision(precision)``,
     ``recall_at_alert_rate(flagged)``, ``expected_cost(cost_fp, cost_fn)`` or ``net_benefit(probability)``.
-    All but the first take a deployment prior too, over which the measure is averaged: (0.05, 0.20) by
-    default. The threshold is chosen in each fold, for each prior. The last two take a fixed `threshold`
-    instead, with which they also compare models on a single test set.
+    All but the first take a deployment prior too, over which they are averaged. The threshold is chosen in
+    each fold for each prior; the last two take a stated `threshold` instead, also on a single test set.
 
     Attributes
     ----------
@@ -153,8 +152,12 @@ class Measure:
         """Return sentences on the threshold and the prior, "" for the area under ROC."""
         if self.rule is None or self.deployment_prior is None:
             return ""
-        at = {"threshold": "stated", "cost": "of least cost in each fold", "flagged": "with that alert rate"}
-        how = at.get(self.rule.name, "that reaches that rate in each fold")
+        rules = {
+            "threshold": "stated",
+            "cost": "of least cost in each fold",
+            "flagged": "with that alert rate",
+        }
+        how = rules.get(self.rule.name, "that reaches that rate in each fold")
         return f"Threshold: {how}. Prior: {self.deployment_prior.describe()}."
 
     def at_rates(self, tpr: Floats, fpr: Floats, priors: Floats) -> Floats:

@@ -168,10 +168,10 @@ def measure_rates(model: SortedScores, threshold: float) -> tuple[Floats, Floats
     for side in (True, False):
         rows, total = flagged & (sample.positive == side), sample.unit_weights(positive=side)
         weight = None if sample.weight is None else sample.weight[rows]
-        hits = np.bincount(sample.unit[rows], weights=weight, minlength=sample.n_units)
-        rates.append(hits.sum() / total.sum())
+        part = np.bincount(sample.unit[rows], weights=weight, minlength=sample.n_units)
+        rates.append(part.sum() / total.sum())
         with np.errstate(invalid="ignore", divide="ignore"):
-            values.append(rates[-1] - (hits.sum() - hits) / (total.sum() - total))
+            values.append(rates[-1] - (part.sum() - part) / (total.sum() - total))
     return np.array(rates), _scale_changes(sample.stratum_size, np.stack(values, axis=1))
 
 

@@ -589,7 +589,7 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter, rates: Any) -
         text = (
             "Folds share training data; error rates with unstable learners were not measured for this design"
         )
-        return f"{text}: halvings of the data would settle this."
+        return f"{text}: halvings of the data would settle this." if rates is MEASURED_RATES else f"{text}."
     level = writer.add_count(MEASURED_LEVEL, "level", "design")
     is_half = round(design.test_fraction or 0.0, 2) == 0.5
     remedy = "" if rate <= MEASURED_LEVEL or is_half else "; half splits lower it"

@@ -328,7 +328,7 @@ def test_compare_values(values):
     (["values.csv", "--design", "kfold", "--models", "m0"], "at least 2 models"),
     (["values.csv", "--design", "kfold", "--control", "m9"], "--control must be one of m0, m1, m2"),
     (["none.csv", "--design", "kfold"], "there is no file 'none.csv'"),
-    (["scores.csv", "--design", "kfold"], "no column 'value'"),
+    (["scores.csv", "--design", "kfold"], "the table has scores: compare AUPREC by"),
 ])  # fmt: skip
 def test_compare_values_refuses(values, folder, arguments, message):
     assert_refused(["compare-values", *arguments, "--out", "new"], message, folder)

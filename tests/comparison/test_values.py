@@ -270,3 +270,12 @@ def test_frames_and_pairs_of_inference():
     primary = pairs[pairs["role"] == "primary"]
     np.testing.assert_allclose(np.sort(primary["p_value"]), np.sort(expected["p_value"]), rtol=1e-12)
     assert json.dumps(primary["response"].tolist()) == '["value", "value", "value"]'
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_a_design_that_was_not_measured_has_no_remedy_in_halvings():
+    design = sa.FoldDesign("repeated_holdout", test_fraction=0.3)
+    weakest = sa.compare_values(wide(), design=design).verdict.weakest_point
+    assert weakest == (
+        "Folds share training data; error rates with unstable learners were not measured for this design."
+    )

@@ -14,7 +14,6 @@ from strategies import tie_groups
 
 from skewanova import DiscretePrior, UniformPrior, UniformSkew, iauprec_score
 from skewanova.curves import estimators, roc, sorting
-from skewanova.curves.areas import iauprec
 from skewanova.inference import auprec_covariance, case_resampling
 from skewanova.inference.case_resampling import block_seeds, bootstrap_estimates
 from skewanova.inference.sampling import Sample
@@ -28,6 +27,12 @@ def brute_values(sample, score, weighting, area_estimator):
     weight = np.ones(len(score)) if sample.weight is None else sample.weight
 
     def area(rows):
+        if area_estimator == "roc_auc":  # by all pairs of a positive and a negative
+            positive, negative = (rows & side for side in (sample.positive, ~sample.positive))
+            above = np.sign(score[positive][:, None] - score[negative]) / 2 + 0.5
+            return float(
+                np.average(above @ weight[negative], weights=weight[positive]) / weight[negative].sum()
+            )
         options = {"deployment_prior": weighting, "area_estimator": area_estimator}
         return iauprec_score(sample.positive[rows], score[rows], sample_weight=weight[rows], **options)
 
@@ -170,8 +175,7 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     at = entry[places.locate_cases(positive, slot[positive] // 2, slot[~positive], weight)]
     expected = case_resampling.SortedScores(sample, score).jackknife_values(weightings, area_estimator)
     curve = roc.curve_from_scores(positive, score, weight)
-    areas = [iauprec(curve, one, area_estimator=area_estimator) for one in weightings]
-    assert estimate == pytest.approx(areas)
+    assert estimate == pytest.approx(case_resampling.compute_areas(curve, weightings, area_estimator))
     assert values[at] == pytest.approx(expected.select_units(), rel=1e-9, abs=1e-12)
     assert set(at[positive]).isdisjoint(at[~positive])
     assert places.n_positive_positions == len(gain) * (2 if weighted else 1)
