@@ -54,9 +54,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
-    """Build the site, warnings being errors: links lead somewhere, samples, pictures, notebooks are new."""
-    session.install("-e", ".[all]", "--group", "docs")
+    """Build the site and the paper, warnings being errors: samples, pictures and notebooks are made anew."""
+    session.install("-e", ".[all]", "--group", "docs", "--group", "paper")
     site = Path(session.create_tmp()) / "site"
+    session.run("python", "paper/build.py", str(site.parent))
     session.run(
         "python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", "docs", str(site)
     )
