@@ -203,7 +203,8 @@ def choose_limits(values: Floats) -> tuple[float, float]:
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     steps = choose_steps(low, max(high, low + 1e-3))
     step = steps[1] - steps[0] if len(steps) > 1 else high - low + 1e-3
-    return float(np.floor(low / step) * step), float(np.ceil(high / step) * step)
+    first, last = np.floor(low / step), np.ceil(high / step)
+    return float(first * step), float(max(last, first + 1) * step)
 
 
 def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:

@@ -279,3 +279,12 @@ def test_a_design_that_was_not_measured_has_no_remedy_in_halvings():
     assert weakest == (
         "Folds share training data; error rates with unstable learners were not measured for this design."
     )
+
+
+@each("value", [0.0, 1.0, 0.3])
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_values_that_are_all_alike_have_a_page(value, tmp_path_factory):
+    values = {"net": [value] * 5, "tree": [value] * 5}
+    folder = tmp_path_factory.mktemp("alike") / "report"
+    sa.compare_values(values, design="kfold").save(folder)
+    assert "The values do not separate" in (folder / "report.html").read_text(encoding="utf-8")
