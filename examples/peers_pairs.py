@@ -150,6 +150,15 @@ def rows(replicates: int, seed: int) -> list[tuple[object, ...]]:
     return found
 
 
+def markdown(table: pd.DataFrame) -> str:
+    """Return the rates at .05 and .005 as a table in Markdown."""
+    lines = ["| setting | tool | test | .05 | .005 |", "|---|---|---|---:|---:|"]
+    for (setting, tool, release, test), rates in table.groupby(list(COLUMNS[:4]), sort=False)["rate"]:
+        shares = " | ".join(f"{rate:.2f}".removeprefix("0") for rate in rates)
+        lines.append(f"| {setting} | {tool} {release} | `{test}` | {shares} |")
+    return "\n".join(lines)
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure the rates, print them and save them."""
     parser = argparse.ArgumentParser(description="Two equal models, compared by several tools.")

@@ -56,3 +56,44 @@ def test_commands_set_themselves_up() -> None:
         command = block(marker)
         assert command.startswith(f"{made} && .venv/bin/pip install ")
         assert command.endswith(end)
+
+
+#: Phrases that a new user had to read twice.
+BANNED = (
+    "cannot tell", "can tell", "told apart", "tell apart", "no test is trusted", "rests on very few",
+    "weigh as much", "lowest judged", "trained anew", "mean seen", "is no test", "give finer ones",
+    "turn them around", "these are decisions", "nothing tells", "hold together", "came about",
+    "how little sure", "be on paper", "nor the other way round", "if you can, case", "holds no 0",
+    "are no mixture", "speak of", "speaks for", "a model's best",
+)  # fmt: skip
+#: For developers: not in the navigation.
+INTERNAL = {"mutants.md", "changelog.md"}
+
+
+def sentences(text):
+    """Sentences of a page without its code, tables and headings; code within a line is one word."""
+    text = re.sub(r"\A---\n.*?\n---\n|^```.*?^```", "\n\n", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"<[!/a-z][^>]*>|!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"`[^`]*`", "`x`", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*|#>]|\d+\.) )", text)
+    prose = [" ".join(block.split()) for block in blocks if not block.lstrip().startswith(("|", "#", ">>>"))]
+    return [each for block in prose for each in re.split(r"(?<=[.?!])\)?\s+(?=[A-Z`*(\"\d])", block)]
+
+
+@each(
+    "page",
+    [page for page in PAGES if DOCS in page.parents and page.name not in INTERNAL]
+    + [DOCS.parent / "README.md"],
+)
+def test_sentences_are_short_and_plain(page):
+    text = page.read_text(encoding="utf-8")
+    words = {each: len(re.findall(r"\S*\w\S*", each)) for each in sentences(text)}
+    assert [each for each, count in words.items() if count > 30] == []
+    plain = " ".join(text.split()).lower()
+    assert [phrase for phrase in BANNED if phrase in plain] == []
+
+
+def test_readme_and_docs_are_short():
+    counts = {page: len(page.read_text(encoding="utf-8").split()) for page in PAGES}
+    assert counts[DOCS.parent / "README.md"] <= 700
+    assert sum(count for page, count in counts.items() if DOCS in page.parents) <= 30_000

@@ -301,6 +301,8 @@ def test_answers_and_rates_are_those_recorded(peers):
     page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
     for table in peers.TITLES:
         assert peers.markdown(recorded(peers), table) in page
+    pairs = pd.read_csv(RECORDED.with_name("peers-pairs.csv"))
+    assert importlib.import_module("peers_pairs").markdown(pairs) in page
     study = pd.read_csv(RECORDED.with_name("type_one_error.csv")).query("level == 0.05")
     replicates = pd.read_csv(RECORDED)["replicates"].iloc[0]
     for design in peers.DESIGNS:
