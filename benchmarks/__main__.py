@@ -19,8 +19,8 @@ from benchmarks.measuring import Row, simd_level
 
 #: In the order of the table; `large` reads Parquet of 2e7 rows.
 MODULES = (
-    "curves", "groups", "bootstrap", "memory", "large", "permutation", "loading", "test_set", "reading",
-    "billion", "suite",
+    "curves", "groups", "bootstrap", "memory", "large", "permutation", "loading", "one_set", "threads",
+    "reading", "billion", "suite",
 )  # fmt: skip
 HEADER = ("", "work", "compared", "target", "best", "median", "reached")
 

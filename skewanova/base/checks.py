@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import os
@@ -98,8 +99,12 @@ def warn_once() -> AbstractContextManager[None]:
     return set_variable(_issued, set())
 
 
-#: The folder of this package, and the module through which cached properties are called.
-_SKIPPED_FILES = (os.path.dirname(os.path.dirname(__file__)) + os.sep, functools.__file__)
+#: The folder of this package, and the modules through which cached properties and decorators call it.
+_SKIPPED_FILES = (
+    os.path.dirname(os.path.dirname(__file__)) + os.sep,
+    functools.__file__,
+    contextlib.__file__,
+)
 
 
 def _find_user_level() -> int:

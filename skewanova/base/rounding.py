@@ -6,6 +6,11 @@ depend on them, so every choice and ranking uses this module.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -45,3 +50,19 @@ def is_maximum(values: ArrayLike) -> Bools:
     array = np.asarray(values, dtype=np.float64)
     top = array.max(axis=-1, keepdims=True)
     return np.asarray(array >= top - TIE * np.maximum(np.abs(top), 1.0))
+
+
+@contextmanager
+def limit_blas_threads() -> Iterator[None]:
+    """Use one thread for linear algebra in the block, as others only wait at matrices as skinny as ours."""
+    with _find_blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _find_blas() -> Any:
+    """Return the controller of the threads of numpy's linear algebra and of scipy's, which is another."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

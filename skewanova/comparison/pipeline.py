@@ -22,6 +22,7 @@ from skewanova.base.checks import (
     warn_each,
     warn_once,
 )
+from skewanova.base.rounding import limit_blas_threads
 from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Options
 from skewanova.comparison.cases import RunsAnalysis, TestSetAnalysis
@@ -190,7 +191,7 @@ def compare(
     check_several_models(table)
     options.check_control(table.models)
     complete, dropped = complete_table(table, missing=missing)
-    with warn_once():
+    with warn_once(), limit_blas_threads():
         estimated = [getattr(deployment_prior, name, ()) for name in ("warnings", "caveats")]
         notes = [*warn_each(chain(*estimated)), *dropped, *check_paired(complete)]
         report_stage("measures")

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from skewanova.base.checks import Floats, InputError, Seed, warn_each
-from skewanova.base.rounding import argsort_descending, is_maximum, snap_ties
+from skewanova.base.rounding import argsort_descending, is_maximum, limit_blas_threads, snap_ties
 from skewanova.base.text import format_section, report_stage, shorten_names, wrap_lines
 from skewanova.comparison.analysis import FoldTests, Options, choose_datasets_test, group_models
 from skewanova.comparison.cases import (
@@ -188,6 +188,7 @@ class ValuesComparison(PublishedResult):
         return render_values_page(self, provenance)
 
 
+@limit_blas_threads()
 def compare_values(
     values: object,
     *,

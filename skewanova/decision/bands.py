@@ -20,7 +20,7 @@ from skewanova.base.checks import (
     check_prior_list,
     make_generator,
 )
-from skewanova.base.rounding import TIE, TIE_SLACK
+from skewanova.base.rounding import TIE, TIE_SLACK, limit_blas_threads
 from skewanova.decision.joint_curves import JointCurves, joint_curves, joint_curves_over_folds
 from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid
 from skewanova.inference.anova import check_complete, check_levels
@@ -257,6 +257,7 @@ def critical_value(largest: Floats, alpha: float) -> float:
     return float(largest[-1 - n_exceeding]) if n_exceeding >= 0 else np.nan
 
 
+@limit_blas_threads()
 def draw_max_t(
     deviations: Floats, varies: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
 ) -> Floats:
@@ -359,6 +360,7 @@ def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
     return np.asarray((mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0))
 
 
+@limit_blas_threads()
 def draw_max_t_of_columns(
     residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int | None = None
 ) -> Floats:
@@ -481,6 +483,7 @@ def pair_critical_value(
     return critical_value(draw_max_pair_t(joint, varies, alpha, n_draws=n_draws, rng=rng), alpha)
 
 
+@limit_blas_threads()
 def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
     """Draw max |t| (over cases |z|) of the differences that vary (n_pairs, n_priors), sorted (n_draws,)."""
     if np.isinf(joint.df):
@@ -519,6 +522,7 @@ def _mean_critical_value(joint: JointCurves, alpha: float, *, n_draws: int, rng:
     return critical_value(np.sort(largest), alpha)
 
 
+@limit_blas_threads()
 def _draw_max_z(columns: Floats, n_draws: int, rng: Seed) -> Floats:
     """Draw max |z| (n_draws,) over normal columns whose covariance is ``columns.T @ columns``."""
     size = np.linalg.norm(columns, axis=0)

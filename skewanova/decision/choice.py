@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.linalg import helmert
 
 from skewanova.base.checks import Floats, Seed, check_alpha
-from skewanova.base.rounding import TIE, argsort_descending, is_maximum
+from skewanova.base.rounding import TIE, argsort_descending, is_maximum, limit_blas_threads
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
 from skewanova.decision.posterior import draw_posterior, expected_losses
@@ -151,6 +151,7 @@ def ranking_frame(
     )
 
 
+@limit_blas_threads()
 def decision_table(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     """Compute expected AUPREC, worst case, regret and probability of being best of every model.
 

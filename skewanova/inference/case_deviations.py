@@ -17,6 +17,7 @@ from numpy.polynomial.chebyshev import chebpts1, chebvander
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
+from skewanova.base.rounding import limit_blas_threads
 from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.inference.case_resampling import JackknifeValues, SortedScores
@@ -112,6 +113,7 @@ class CaseDeviations:
         step = max(ROWS_PER_COLUMN * len(self.tables) * self.tables[0].values.shape[1], MIN_ROWS)
         return compute_r_factor(np.hstack(parts) for _, parts in self._blocks(step))
 
+    @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
         """Return, for each projection, deviations (n_rows, n_models * n_priors) and their variances."""
         return [(self.project_units(each.weight), self.variances(each)) for each in projections]
@@ -150,12 +152,14 @@ def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
     return symmetric_root(columns.reshape(-1, n_models * weight.shape[1]))
 
 
+@limit_blas_threads()
 def compute_r_factor(blocks: Iterable[Floats]) -> Floats:
     """Return R of the QR decomposition of stacked blocks; normal equations would lose half of the digits."""
     stacked = reduce(lambda root, block: np.vstack([np.linalg.qr(root, mode="r"), block]), blocks)
     return np.asarray(np.linalg.qr(stacked, mode="r"))
 
 
+@limit_blas_threads()
 def symmetric_root(root: Floats) -> Floats:
     """Return the symmetric S with S S = root.T @ root, which is unique and so alike on all processors."""
     _, size, axes = np.linalg.svd(root, full_matrices=False)

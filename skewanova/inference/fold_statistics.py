@@ -21,7 +21,7 @@ from scipy.linalg import helmert
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats, Seed, make_generator
-from skewanova.base.rounding import TIE_SLACK, is_maximum, snap_ties
+from skewanova.base.rounding import TIE_SLACK, is_maximum, limit_blas_threads, snap_ties
 from skewanova.priors.quadrature import gauss_nodes
 
 #: Differences below this share of the largest value are rounding.
@@ -273,6 +273,7 @@ def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> 
     return signs, False
 
 
+@limit_blas_threads()
 def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
     """Return p of equal means by the blocked F under sign flips of independent, symmetric fold profiles."""
     centred = _centre_folds(values)
@@ -299,6 +300,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
     return _upper_tail_share((sums**2).sum(axis=-1))
 
 
+@limit_blas_threads()
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
     """Return adjusted p-values of all pairs (..., n_pairs) by step-down max-T under sign flips."""
     # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do

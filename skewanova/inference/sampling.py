@@ -26,6 +26,7 @@ from skewanova.base.checks import (
     to_array,
     to_numbers,
 )
+from skewanova.base.rounding import limit_blas_threads
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
 
@@ -132,6 +133,7 @@ class Sample:
             centered[rows] = (values[rows] - values[rows].mean(axis=0)) / np.sqrt(size * max(size - 1, 1))
         return centered
 
+    @limit_blas_threads()
     def covariance(self, values: Floats) -> Floats:
         """Return the jackknife covariance (n, n) of estimates from unit values (n_units, n)."""
         result = np.zeros((values.shape[1],) * 2)
@@ -298,6 +300,7 @@ def ceil_power_of_two(size: Floats) -> Floats:
     return np.asarray(np.ldexp(1.0, np.frexp(size)[1]))
 
 
+@limit_blas_threads()
 def power_sums(
     blocks: Iterable[tuple[int, Sequence[Floats]]], n_strata: int, n_models: int, n_priors: int
 ) -> Floats:

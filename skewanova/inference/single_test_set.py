@@ -17,7 +17,7 @@ from scipy import special
 from scipy.linalg import helmert
 
 from skewanova.base.checks import Floats, check_choice, check_fraction, warn_each
-from skewanova.base.rounding import TIE
+from skewanova.base.rounding import TIE, limit_blas_threads
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import adjust_holm, split_rows
@@ -426,6 +426,7 @@ def measure_arcsine_areas(
     return ArcsineAreas.from_areas(estimate[:, 0], values[..., 0], sample)
 
 
+@limit_blas_threads()
 def compare_areas(
     angles: ArcsineAreas,
     *,

@@ -17,8 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from skewanova.base.rounding import TIE, argsort_descending, is_maximum, snap_ties
+from skewanova.base.rounding import TIE, argsort_descending, is_maximum, limit_blas_threads, snap_ties
+from skewanova.inference.case_deviations import compute_r_factor
+from skewanova.inference.sampling import power_sums
 
 #: Kernels of OpenBLAS, and what the processor must have for them.
 KERNELS = {"Zen": "AVX2", "SkylakeX": "AVX512_SKX"}
@@ -28,6 +31,30 @@ NARROW = {"Zen": [name for name in __cpu_dispatch__ if __cpu_features__.get(name
 #: An area's rounding, where the number itself is but rounding.
 ROUNDING = 1e-12
 PATH_NUMBERS = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+
+
+def blas_threads():
+    """Numbers of threads of all linear algebra that is loaded."""
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def test_linear_algebra_of_tall_matrices_uses_one_thread_and_then_as_many_as_before():
+    """With two, each waits for the other at every small product: nine times the time beside other work."""
+    seen = []
+
+    def blocks(block):
+        for _ in range(2):
+            seen.append(blas_threads())
+            yield block
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with limit_blas_threads():
+            assert blas_threads() == {1}
+        compute_r_factor(blocks(np.ones((3, 2))))
+        power_sums(blocks((0, [np.ones((3, 2))])), 1, 1, 2)
+        assert seen == [{1}] * 4
+        assert blas_threads() == before
 
 
 def test_values_are_levelled_row_by_row_up_to_the_limit():
