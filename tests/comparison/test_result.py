@@ -38,7 +38,7 @@ def test_a_notebook_shows_verdict_and_ranking_with_names_as_data(result):
 
 def test_long_lists_end_with_the_number_left_out():
     assert _truncate("abc", 3) == ["a", "b", "c"]
-    assert _truncate("abcd", 3) == ["a", "b", "and 2 more, in the tables of differences"]
+    assert _truncate("abcdefgh", 3) == ["a", "b", "and 6 more, in the tables of differences"]
     assert [_format_count(n, "fold") for n in (0, 1, 2)] == ["0 folds", "1 fold", "2 folds"]
 
 
@@ -55,7 +55,11 @@ def test_details_say_what_was_measured_and_have_each_published_test_with_its_pai
         assert part.count("\n- ") == len(write_pair_findings(pairs, result.alpha, short)) > 0
     rest = [note for note in result.warnings if note not in result.verdict.warnings]
     assert all(" ".join(note.split()) in text for note in rest)
-    assert ("Warnings" in result.summary(full=True).split("\n")) == bool(rest)
+    lines = result.summary(full=True).split("\n")
+    assert ("Warnings" in lines) == bool(rest)
+    advice = [each for each in result.tables["assumptions"]["advice"] if each not in {"", *result.warnings}]
+    assert ("Assumptions" in lines) == bool(advice)
+    assert all(" ".join(each.split()) in text for each in advice)
 
 
 def test_a_test_set_is_described_as_data():
