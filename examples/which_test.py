@@ -15,7 +15,7 @@ CHART = Path(__file__).resolve().parents[1] / "docs" / "images" / "which-test.sv
 #: Question, in lines; name of the answer; what to type; the tests; what they claim.
 ROWS = (
     (
-        ("Are the models scikit-learn", "estimators not trained yet?"),
+        ("Untrained scikit-learn estimators,", "and no splits made yet?"),
         "20 half splits, by one call",
         "sa.compare_estimators(models, X, y)",
         "corrected Hotelling T2; pairs: corrected t, Holm",
@@ -36,7 +36,7 @@ ROWS = (
         "Claims: as in rows 5 to 9",
     ),
     (
-        ("Are there several data sets?",),
+        ("Several data sets, each", "a problem of its own?"),
         "Data sets: column dataset names them",
         "skewanova compare scores.csv",
         "Friedman; pairs: signed ranks, Holm (t tests below 6 data sets)",
@@ -57,7 +57,7 @@ ROWS = (
         "Claims: the learners, over further runs and cases",
     ),
     (
-        ("Does each fold have training", "data of its own (months, sites)?"),
+        ("One problem, but each fold has", "its own training data (sites)?"),
         "Independent folds",
         "skewanova compare scores.csv --design independent",
         "Greenhouse-Geisser F; pairs: max-T (t, Holm below 9 folds)",
@@ -74,7 +74,7 @@ ROWS = (
         ("Other splits of one data set", "(cross-validation, hold-outs)?"),
         "Splits of one data set: column case shows them",
         "skewanova compare scores.csv",
-        "corrected Hotelling T2 or Greenhouse-Geisser; pairs: corrected t, Holm",
+        "corrected Hotelling T2 (with few folds GG); pairs: corrected t, Holm",
         "Claims: the methods, retrained on data like these",
     ),
 )
@@ -82,11 +82,11 @@ ROWS = (
 #: Remarks that hold beside any row.
 NOTES = (
     (
-        "Only values by fold (accuracy, F1, loss)?",
-        "Take row 4, 6, 7 or 9, and type: compare-values values.csv --design NAME",
+        "Only values by fold (accuracy, RMSE)?",
+        "compare-values FILE --design datasets (4), runs (6), kfold (9)",
     ),
-    ("One value for each model, and no folds?", "No test is possible. Save the scores of the cases."),
-    ("Several cases of one patient or site?", "Add the column cluster. Rows stay the same."),
+    ("One value per model, no folds?", "No test is possible. Save the scores of the cases."),
+    ("Several cases of one patient or site?", "Add the column cluster. The answer stays the same."),
     ("Is one model the standard?", "Add --control NAME. Every other model is compared with it."),
 )
 WARNING = 8
