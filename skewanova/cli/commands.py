@@ -146,6 +146,8 @@ def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool
     out = click.get_current_context().params["out"]
     paper, figures, models, measure = (options.pop(n) for n in ("paper", "figures", "models", "measure"))
     of_scores = shared.make_score_measure(options)
+    if of_scores is not None and measure is not None:
+        raise InputError("--measure names values, --score-measure a measure of scores: leave out one of them")
     with shared.explain_read_errors(scores):
         read: Any = skewanova.scores.read_values if of_scores is None else skewanova.read_scores
         table = read(scores, measure=measure) if of_scores is None else read(scores)

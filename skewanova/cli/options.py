@@ -33,7 +33,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
 from skewanova.base.text import escape_text
-from skewanova.cli.output import print_write_warnings, to_shell
+from skewanova.cli.output import DEFERRED, print_lines, print_write_warnings, to_shell
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES
 from skewanova.priors.weightings import BetaPrior, DeploymentPrior, UniformPrior, UniformSkew
@@ -256,6 +256,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
         for stream in (sys.stdout, sys.stderr):  # a name that it cannot encode must not stop the command
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        deferred = click.get_current_context().meta[DEFERRED] = []
         try:
             with _raised_signals(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SkewanovaWarning)
@@ -266,8 +267,11 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                 folder = "out"
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
+            deferred.clear()
             kind = Failure if isinstance(error, DiskFullError) else Refusal
             raise kind(to_shell(str(error).replace("`directory`", f"--{folder}"))) from error
+        finally:
+            print_lines(deferred)
 
     return run
 
@@ -464,7 +468,7 @@ VALUES_OPTIONS = (
         "--design",
         ("auto", *VALUES_DESIGNS),
         "How the folds were made",
-        "; auto needs a column run beside fold, or a column dataset",
+        "; auto needs a column run beside fold, a column dataset, or scores",
     ),
     TEST_FRACTION_OPTION,
     MODELS_OPTION,

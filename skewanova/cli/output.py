@@ -143,6 +143,16 @@ def progress_bar(total: int) -> Iterator[None]:
             yield
 
 
+#: Where a command keeps its warnings until it ends; one that refuses its input has one line only.
+DEFERRED = "skewanova.warnings"
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines to standard error."""
+    for line in lines:
+        echo(line, err=True)
+
+
 @contextmanager
 def print_write_warnings() -> Iterator[None]:
     """Print warnings of the package in the block to standard error after it, unless --quiet is set."""
@@ -151,8 +161,12 @@ def print_write_warnings() -> Iterator[None]:
         yield
     notes = [str(each.message) for each in caught if issubclass(each.category, SkewanovaWarning)]
     context = click.get_current_context(silent=True)
-    for line in [] if context is not None and context.params.get("quiet") else warning_lines(notes):
-        echo(line, err=True)
+    lines = [] if context is not None and context.params.get("quiet") else warning_lines(notes)
+    deferred = None if context is None else context.meta.get(DEFERRED)
+    if deferred is not None:
+        deferred.extend(lines)
+    else:
+        print_lines(lines)
     for warning in caught:
         if not issubclass(warning.category, SkewanovaWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

@@ -112,10 +112,8 @@ class ValuesComparison(PublishedResult):
     def __repr__(self) -> str:
         """Return one line with the numbers of models and folds, and the first model."""
         best = next(iter(shorten_names(self.ranking["model"][:1]).values()))
-        return (
-            f"<Comparison of {len(self.ranking)} models over {self.design.n_folds} {self.unit}s by "
-            f"{self.measure}: {best!r} ranks first>"
-        )
+        over = "on a test set" if self.design.is_test_set else f"over {self.design.n_folds} {self.unit}s"
+        return f"<Comparison of {len(self.ranking)} models {over} by {self.measure}: {best!r} ranks first>"
 
     @property
     def measure(self) -> str:
@@ -485,8 +483,13 @@ def _compare_scores(
         stated = replace(stated, kind="repeated_holdout", n_halvings=0, inner_folds=0)
         notes.append("halvings serve AUPREC only; these tests correct for shared training data")
     if stated.has_runs:
+        if stated.runs != "crossed":
+            raise InputError(
+                f"{measure.name} of runs is tested over further runs only: leave out "
+                f"design='{stated.runs}_runs'"
+            )
         unit, reason = OTHER_UNITS["runs"]
-        stated = FoldDesign("independent", n_folds=stated.n_folds, reason=reason)
+        stated = replace(stated, kind="independent", reason=reason)
     frame = pd.DataFrame(list(evaluation.curves), columns=["model", "fold"]).astype(str)
     frame = frame.assign(value=measure.mean(evaluation.curves))
     values = ValueTable(frame, measure.name, source=complete.source)
@@ -558,7 +561,7 @@ def _analyse_cases(
         "pairs": pairs,
         "ranking": _rank_cases(measured, result, pairs, options, sign=measure.sign),
         "effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control),
-        "assumptions": _check_class_sizes(areas.sample),
+        "assumptions": _check_class_sizes(areas.sample, is_area=measure.rule is None),
         "plans": plan_cases(areas, result.models, evaluation.design, target, control=options.control),
     }
     if rope is not None:
@@ -566,13 +569,14 @@ def _analyse_cases(
     return frames, list_sample_warnings(areas.sample)
 
 
-def _check_class_sizes(sample: Sample) -> pd.DataFrame:
+def _check_class_sizes(sample: Sample, *, is_area: bool) -> pd.DataFrame:
     """Return a row for each class: check, its number of units, p_value (nan), advice ("" if enough)."""
     units = " (counted in clusters)" if sample.clustered else ""
+    risk = "the test of all models may reject too often" if is_area else "differences are hard to find"
     rows = []
     for name in ("positives", "negatives"):
         size = sample.effective_size(positive=name == "positives")
-        advice = f"few {name}{units}, {MIN_CLASS_SIZE} are needed: tests may reject too often; add {name}"
+        advice = f"few {name}{units}, {MIN_CLASS_SIZE} are needed: {risk}; add {name}"
         rows.append((name, size, np.nan, advice if size < MIN_CLASS_SIZE else ""))
     return pd.DataFrame(rows, columns=["check", "statistic", "p_value", "advice"])
 
@@ -585,9 +589,9 @@ def _measure_cases(evaluation: Evaluation, measure: Measure, alpha: float) -> Me
         return limit_areas(test_set.measure_areas(by_roc, as_deployment_prior(0.5)), alpha)
     if measure.threshold is None:
         raise InputError(
-            f"{measure.name} has no test on the cases on which its threshold is chosen; state one, as in "
-            "skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5), or read the numbers from "
-            "skewanova.threshold_table"
+            f"{measure.name} has no test on the cases on which its threshold is chosen; state one of a cost "
+            "or net benefit, as in skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5) "
+            "(--threshold 0.5), or read the numbers from skewanova.threshold_table (skewanova threshold)"
         )
     rates, changes = test_set.measure_rates(evaluation.models, measure.threshold)
     return measure_gains(measure, (rates, changes), test_set.sample, alpha)

@@ -107,7 +107,7 @@ class Measure:
     ) -> Measure:
         """Return the expected cost per case, from costs of a false positive and a false negative."""
         costs = check_costs((cost_fp, cost_fn))
-        name = f"expected cost {cost_fp:g}:{cost_fn:g}"
+        name = f"expected cost {cost_fp:.12g}:{cost_fn:.12g}"
         return cls(name, "expected cost", as_deployment_prior(deployment_prior))._at_costs(costs, threshold)
 
     @classmethod
@@ -125,7 +125,7 @@ class Measure:
             return replace(self, rule=ThresholdRule("cost", np.nan, costs))
         number = check_number(threshold, "threshold")
         rule = ThresholdRule("threshold", number, costs)
-        return replace(self, name=f"{self.name}, threshold {number:g}", rule=rule)
+        return replace(self, name=f"{self.name}, threshold {number:.12g}", rule=rule)
 
     @property
     def greater_is_better(self) -> bool:
@@ -152,12 +152,10 @@ class Measure:
         """Return sentences on the threshold and the prior, "" for the area under ROC."""
         if self.rule is None or self.deployment_prior is None:
             return ""
-        rules = {
-            "threshold": "stated",
-            "cost": "of least cost in each fold",
-            "flagged": "with that alert rate",
-        }
-        how = rules.get(self.rule.name, "that reaches that rate in each fold")
+        best = "of most benefit" if self.value == "net benefit" else "of least cost"
+        flagged = "the lowest that flags at most that share, if any"
+        rules = {"threshold": "stated", "cost": f"{best} in each fold", "flagged": flagged}
+        how = rules.get(self.rule.name, f"that has that {self.rule.name} in each fold, if any")
         return f"Threshold: {how}. Prior: {self.deployment_prior.describe()}."
 
     def at_rates(self, tpr: Floats, fpr: Floats, priors: Floats) -> Floats:

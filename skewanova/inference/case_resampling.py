@@ -164,7 +164,7 @@ def number_occupied_positions(present: Bools) -> Codes:
 
 def measure_rates(model: SortedScores, threshold: float) -> tuple[Floats, Floats]:
     """Return true and false positive rates (2,) at a threshold, and their jackknife values (n_units, 2)."""
-    sample, flagged, rates, values = model.sample, model.score >= threshold, [], []
+    sample, flagged, rates, values = model.sample, model.score >= np.float64(threshold), [], []
     for side in (True, False):
         rows, total = flagged & (sample.positive == side), sample.unit_weights(positive=side)
         weight = None if sample.weight is None else sample.weight[rows]

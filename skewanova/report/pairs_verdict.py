@@ -193,8 +193,11 @@ def _write_values_weakness(result: TestedResult, writer: LineWriter) -> str:
     few = result.tables["assumptions"].query("check in ('positives', 'negatives') and advice != ''")
     if len(few):
         row = next(iter_rows(few.sort_values("statistic")))
-        size = writer.add_number(row.statistic, "statistic", "assumptions")
-        return f"Only {size} {row.check}: tests may reject too often."
+        size = writer.add_number(row.statistic, "statistic", "assumptions", "{:.3g}".format)
+        weighted = "effective " if result.design.weighted else ""
+        units = "clusters with " if result.design.n_clusters else weighted
+        risk = row.advice.split(": ")[1].split(";")[0]
+        return f"Only {size} {units}{row.check}: {risk}."
     if result.unit == "run":
         return "Other test cases are not covered: compare scores to include them."
     return write_sampling_weakness(result.design, writer, VALUES_RATES)

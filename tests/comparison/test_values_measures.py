@@ -190,7 +190,8 @@ def test_runs_are_tested_as_folds(wide):
 
 @each(("options", "message"), [
     ({"measure": Measure.expected_cost(1, 5)}, "expected cost 1:5 has no test on the cases on which its "
-     "threshold is chosen; state one, as in skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5)"),
+     "threshold is chosen; state one of a cost or net benefit, as in "
+     "skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5) (--threshold 0.5)"),
     ({"measure": Measure.roc_auc(), "greater_is_better": False},
      "greater_is_better=False does not fit area under ROC; leave it out"),
     ({}, "the table has scores: compare AUPREC by skewanova.compare(scores) (skewanova compare FILE)"),
@@ -216,3 +217,27 @@ def test_the_command_takes_a_measure_of_scores(arguments, text, tmp_path_factory
     result = CliRunner().invoke(commands.main, ["compare-values", str(path), *arguments])
     assert text in " ".join(result.output.split())
     assert result.exit_code == (0 if "=" not in text and text[0] != "-" else 2)
+
+
+def test_scores_in_single_precision_are_flagged_at_the_threshold(wide):
+    scores = lengthen(wide.round(1)).astype({"y_score": np.float32})
+    measure = Measure.expected_cost(1, 5, 0.1, threshold=0.7)
+    result = sa.compare_values(scores, measure=measure)
+    values = result.tables["values"].set_index("model")["value"]
+    assert result.ranking["mean"].to_numpy() == pytest.approx(values[result.ranking["model"]].to_numpy())
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_few_cases_are_named_by_their_unit_and_risk(wide):
+    few = wide.groupby("y_true").head(12)
+    area, cost = (sa.compare_values(lengthen(few), measure=m).verdict for m in (Measure.roc_auc(), STATED))
+    assert area.weakest_point == "Only 12 positives: the test of all models may reject too often."
+    assert cost.weakest_point == "Only 12 positives: differences are hard to find."
+    number, positive = np.arange(150), wide["y_true"] == 1
+    clustered = lengthen(wide, cluster=np.where(positive, number % 9, 9 + number % 40))
+    verdict = sa.compare_values(clustered, measure=Measure.roc_auc()).verdict
+    assert re.fullmatch(r"Only [89][.0-9]* clusters with positives: the test .*", verdict.weakest_point)
+    fixed = pd.concat([lengthen(wide, fold=k) for k in range(3)])
+    expect_error(
+        "tested over further runs only", sa.compare_values, fixed, measure=STATED, design="fixed_runs"
+    )
