@@ -52,8 +52,7 @@ class Measure:
 
     Notes
     -----
-    An optimum chosen on the evaluated cases is optimistic, for all models alike. Net benefit at threshold
-    probability p is ``prior * TPR - (1 - prior) * FPR * p / (1 - p)``.
+    A chosen threshold is optimistic. Net benefit is ``prior * TPR - (1 - prior) * FPR * p / (1 - p)``.
 
     Examples
     --------
