@@ -44,7 +44,7 @@ def test_the_chart_is_the_script_s_and_every_row_stands_beneath_it_in_words(scri
     names = {name for text in chart.chart().split("<text")[1:] for name in re.findall(r"sa\.(\w+)", text)}
     assert {name for name in names if hasattr(sa, name)} == names != set()
     kinds = set(re.findall(r"--design (\w+)", chart.chart())) - {"NAME"}
-    assert kinds == {"runs", "independent"} <= {row[0].strip("`") for row in script.design_rows()}
+    assert kinds == {"runs", "independent", "datasets"} <= {row[0].strip("`") for row in script.design_rows()}
 
 
 def test_runs_are_simulated_as_recorded(tmp_path):
