@@ -152,7 +152,7 @@ def case_curves(
     estimate = np.stack([auprec(curve, priors, area_estimator=area_estimator) for curve in curves])
 
     def measure(nodes: Floats, turns: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        return CaseDeviations.from_models(models, nodes, area_estimator).project_angles(nodes, turns)
+        return CaseDeviations.from_models(models, nodes, area_estimator).project(turns)
 
     return joint_curves_over_cases([(priors, estimate)], measure, sample, area_estimator)[0]
 

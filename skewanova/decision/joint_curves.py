@@ -18,7 +18,6 @@ from skewanova.curves.chebyshev import MeanCurves, Region, panel_priors, panel_s
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.case_deviations import (
-    QR_BLOCK_ROWS,
     PriorProjection,
     choose_nodes,
     compute_r_factor,
@@ -28,6 +27,9 @@ from skewanova.inference.paired_test_set import PairedTestSet, find_test_set, it
 from skewanova.inference.sampling import Sample, SampleSummary, VarianceEstimates
 from skewanova.inference.single_test_set import ArcsineScale, t_from_z
 from skewanova.priors.weightings import UniformPrior
+
+#: Rows of deviations in one step of the QR decomposition.
+QR_BLOCK_ROWS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,7 @@ class CaseJackknife:
             for (places, entry, estimate, values), side in zip(self._tables_of_cases, sides, strict=True):
                 position = places.locate_cases(cases.positive, *side, cases.weight)
                 tables.append(JackknifeValues(estimate, values, entry[position]))
-            return CaseDeviations.from_tables(Sample(cases.positive), tables)
+            return CaseDeviations(Sample(cases.positive), tuple(tables))
         stratum = np.array(self.sample.stratum_of_kind)[classify_units(Sample(*columns))]
         sample, sizes, tables = Sample(*columns, stratum), self.sample.stratum_sizes[stratum], []
         for model, ((gain, fall, area), side) in enumerate(zip(self._tables_of_clusters, sides, strict=True)):
@@ -69,7 +69,7 @@ class CaseJackknife:
             table = units.jackknife_values(area, sizes, self.weightings, self.area_estimator)
             means = None if self.means is None else self.means[:, model]
             tables.append(replace(table, values=self._centre(table.values, stratum, means)))
-        return CaseDeviations.from_tables(sample, tables)
+        return CaseDeviations(sample, tuple(tables))
 
     @cached_property
     def _tables_of_cases(self) -> list[tuple[CurvePositions, Codes, Floats, Floats]]:

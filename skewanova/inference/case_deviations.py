@@ -1,19 +1,19 @@
 """Jackknife deviations at many priors, interpolated from a few and summed over blocks of cases.
 
-Precision, as a function of the log-odds of the prior, is one curve, shifted for each operating point, and
-analytic for imaginary parts below pi. Sums of it follow at any prior from about forty Chebyshev nodes.
+Precision is 1 / (1 + skew * ratio). As a function of the log-odds of the prior it is one curve, shifted for
+each operating point, and analytic for imaginary parts below pi. Any sum of precisions at any prior of a range
+is therefore one fixed combination of its values at about forty Chebyshev nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
-from scipy.linalg.lapack import dtpqrt
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
@@ -23,7 +23,6 @@ from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.inference.case_resampling import JackknifeValues, SortedScores
 from skewanova.inference.fold_statistics import split_rows
 from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_of_two, power_sums
-from skewanova.inference.single_test_set import ArcsineScale
 from skewanova.priors.weightings import UniformPrior
 
 #: Largest error of interpolation, relative to the largest value of a panel.
@@ -38,20 +37,8 @@ PANEL_WIDTH = 8.0
 BLOCK_SIZE = 1 << 16
 
 
-#: Rows that one step of a QR decomposition adds.
-QR_BLOCK_ROWS = 1 << 10
-
-
-#: Columns that are reflected at once.
-QR_COLUMNS = 16
-
-
-#: Tables of more entries than this many a node are compressed.
-MIN_ENTRIES_PER_NODE = 8
-
-
-#: Singular values below this share of the largest are rounding errors of the jackknife values.
-RANK_TOLERANCE = 1e-15
+#: Rows of one QR decomposition, per column and at least. More leave the cache, fewer repeat work.
+ROWS_PER_COLUMN, MIN_ROWS = 8, 512
 
 
 class ChebyshevNodes(NamedTuple):
@@ -104,7 +91,6 @@ class CaseDeviations:
 
     sample: Sample
     tables: tuple[JackknifeValues, ...]
-    axes: tuple[Floats, ...]  #: (n_columns, n_nodes) a model: values of its table times these are deviations
 
     @classmethod
     def from_models(cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str) -> Self:
@@ -112,56 +98,25 @@ class CaseDeviations:
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
         values = (model.jackknife_values(weightings, area_estimator) for model in models)
-        return cls(sample, *zip(*(_compress(each.deviations(sample)) for each in values), strict=True))
-
-    @classmethod
-    def from_tables(cls, sample: Sample, tables: Sequence[JackknifeValues]) -> Self:
-        """Return the deviations of tables as they are."""
-        return cls(sample, tuple(tables), tuple(np.eye(table.values.shape[1]) for table in tables))
+        return cls(sample, tuple(each.deviations(sample) for each in values))
 
     def project_units(self, weight: Floats) -> Floats:
         """Return deviations (n_rows, n_models * n_priors), a row a unit or fewer with the same products."""
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
-            pairs = zip(self.tables, self.axes, strict=True)
-            return np.hstack([table.select_units() @ (axes @ weight) for table, axes in pairs])
+            return np.hstack([table.select_units() @ weight for table in self.tables])
         return project_r_factor(self.r_factor, weight, n_models)
 
     @cached_property
     def r_factor(self) -> Floats:
         """R of the QR decomposition of all units' deviations at the nodes, (n_rows, n_models * n_nodes)."""
-        root = compute_r_factor(np.hstack(parts) for _, parts in self._blocks(QR_BLOCK_ROWS))
-        parts = np.split(root, np.cumsum([len(axes) for axes in self.axes])[:-1], axis=1)
-        return np.hstack([part @ axes for part, axes in zip(parts, self.axes, strict=True)])
+        step = max(ROWS_PER_COLUMN * len(self.tables) * self.tables[0].values.shape[1], MIN_ROWS)
+        return compute_r_factor(np.hstack(parts) for _, parts in self._blocks(step))
 
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
         """Return, for each projection, deviations (n_rows, n_models * n_priors) and their variances."""
         return [(self.project_units(each.weight), self.variances(each)) for each in projections]
-
-    @limit_blas_threads()
-    def project_angles(
-        self, priors: Floats, projections: Sequence[PriorProjection]
-    ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return what `project` does on the arcsine scale, by power sums at the nodes, which are `priors`."""
-        areas = np.transpose([table.estimate for table in self.tables])
-        scale = 1 / np.transpose([ArcsineScale.from_areas(area).slope for area in areas])
-        plain = np.hstack([scale, *(each.scale for each in projections)]) == 1
-        if plain.any() and not plain.all():  # the scale is no smooth function of the prior
-            return self.project(projections)
-        weight, unit = np.eye(len(priors)), self.magnitude(PriorProjection(np.eye(len(priors)), scale))
-        sums = self.sums(PriorProjection(weight, scale / unit))
-        square, basis = sums[:, 0].sum(axis=0), np.vander(logit(priors), 3)
-        # over a quadratic trend of their logarithms, sums keep their digits where they are small
-        size = np.log(np.where(square > 0, square, 1.0)) + 2 * np.log(unit)
-        trend = (basis @ np.linalg.lstsq(basis, size.T, rcond=None)[0]).T
-        sums *= np.exp(np.multiply.outer([1, 2], 2 * np.log(unit) - trend))
-        result = []
-        for each in projections:
-            smooth, root = np.maximum(sums @ each.weight, 0.0), np.exp(trend @ each.weight / 2)
-            spreads = VarianceEstimates.from_power_sums(self.sample, smooth, len(self.tables), root)
-            result.append((self.project_units(each.weight), spreads))
-        return result
 
     def variances(self, projection: PriorProjection) -> VarianceEstimates:
         """Return variances and degrees of freedom of all models and pairs at the priors of a projection."""
@@ -171,8 +126,7 @@ class CaseDeviations:
 
     def sums(self, projection: PriorProjection, mix: Floats | None = None) -> Floats:
         """Return sums of d^2, d^4 (n_strata, 2, n_curves + n_pairs, n_priors); a `mix` makes the curves."""
-        pairs = zip(self.axes, projection.scale, strict=True)
-        weights = [axes @ projection.weight * row for axes, row in pairs]
+        weights = [projection.weight * row for row in projection.scale]
         blocks = self._blocks(max(16, BLOCK_SIZE // (len(weights) * projection.weight.shape[1])))
         curves = ((k, [part @ by for part, by in zip(parts, weights, strict=True)]) for k, parts in blocks)
         if mix is not None:
@@ -182,33 +136,14 @@ class CaseDeviations:
 
     def magnitude(self, projection: PriorProjection) -> Floats:
         """Return a power of two above the largest scaled deviation of any model at each prior (n_priors,)."""
-        rows = zip(self.tables, self.axes, projection.scale, strict=True)
-        largest = [
-            np.maximum(table.values.max(axis=0), -table.values.min(axis=0))
-            @ np.abs(axes @ projection.weight)
-            * row
-            for table, axes, row in rows
-        ]
-        return ceil_power_of_two(np.max(largest, axis=0))
+        largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
+        return ceil_power_of_two((projection.scale * (largest @ np.abs(projection.weight))).max(axis=0))
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
         """Yield a stratum's position and each model's deviations (n_rows, n_nodes), by `step` units."""
         for kind, (rows, _) in enumerate(self.sample.strata):
             for part in split_rows(rows, step):
                 yield kind, [table.select_units(part) for table in self.tables]
-
-
-def _compress(table: JackknifeValues) -> tuple[JackknifeValues, Floats]:
-    """Return a table of fewer columns, if it is long, and the axes that turn these back to the nodes."""
-    n_entries, n_nodes = table.values.shape
-    if n_entries <= MIN_ENTRIES_PER_NODE * n_nodes:
-        return table, np.eye(n_nodes)
-    root = compute_r_factor(split_rows(table.values, QR_BLOCK_ROWS))
-    norm = np.linalg.norm(root, axis=0)
-    norm[norm == 0] = 1.0
-    _, size, axes = np.linalg.svd(root / norm)
-    axes = axes[size > RANK_TOLERANCE * size[0]]
-    return replace(table, values=table.values @ (axes / norm).T), axes * norm
 
 
 def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
@@ -220,13 +155,8 @@ def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
 @limit_blas_threads()
 def compute_r_factor(blocks: Iterable[Floats]) -> Floats:
     """Return R of the QR decomposition of stacked blocks; normal equations would lose half of the digits."""
-    root = np.empty(0)
-    for block in blocks:
-        n_columns = block.shape[1]
-        root = root if root.size else np.zeros((n_columns, n_columns), order="F")
-        if block.size:
-            root = dtpqrt(0, min(QR_COLUMNS, n_columns), root, block, overwrite_a=True)[0]
-    return np.asarray(root)
+    stacked = reduce(lambda root, block: np.vstack([np.linalg.qr(root, mode="r"), block]), blocks)
+    return np.asarray(np.linalg.qr(stacked, mode="r"))
 
 
 @limit_blas_threads()

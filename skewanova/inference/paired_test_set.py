@@ -50,8 +50,7 @@ class PairedTestSet:
     ) -> list[tuple[Floats, VarianceEstimates]]:
         """Return deviations (n_rows, n_models * n_priors) and their variances for each projection."""
         scores = [self._models[name] for name in evaluation.models]
-        deviations = CaseDeviations.from_models(scores, priors, evaluation.area_estimator)
-        return deviations.project_angles(priors, projections)
+        return CaseDeviations.from_models(scores, priors, evaluation.area_estimator).project(projections)
 
 
 def get_test_set(evaluation: Evaluation) -> PairedTestSet:

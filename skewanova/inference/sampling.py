@@ -277,7 +277,7 @@ class VarianceEstimates(NamedTuple):
 
     @classmethod
     def from_power_sums(cls, sample: Sample, sums: Floats, n_models: int, unit: Floats) -> VarianceEstimates:
-        """Return estimates from `power_sums` of deviations divided by `unit` (..., n_priors)."""
+        """Return estimates from `power_sums` of deviations divided by powers of two `unit` (n_priors,)."""
         # with few units, the degrees of freedom of a pair are at most the harmonic mean over all pairs
         variance, df = _sum_strata(sample.variances_from_sums(sums))
         variance, pair_df = variance * unit**2, df[n_models:]

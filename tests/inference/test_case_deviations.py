@@ -12,7 +12,6 @@ from skewanova.inference import case_deviations
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection, choose_nodes
 from skewanova.inference.case_resampling import SortedScores
 from skewanova.inference.sampling import Sample
-from skewanova.inference.single_test_set import ArcsineScale
 from skewanova.priors.weightings import UniformPrior
 
 
@@ -80,25 +79,6 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
 
 
-@each("gain", [1.2, 100.0])
-@each(("low", "high"), [(0.05, 0.2), (1e-4, 0.9)])
-def test_power_sums_at_the_nodes_give_the_variances_of_angles_at_the_priors(low, high, gain):
-    """Of a model that ranks perfectly, and so has no angles, the areas are compared."""
-    positive, (score, other) = scored(900, 0.3)
-    scores = [score, score + 1e-3 * other, other + gain * positive]
-    priors = expit(np.linspace(logit(low), logit(high), 150))
-    nodes = choose_nodes(priors, low, high, "trapezoid")
-    found, alone = (deviations(Sample(positive), scores, at, "trapezoid") for at in (nodes.priors, priors))
-    areas = np.transpose([table.estimate for table in alone.tables])
-    scale = 1 / np.transpose([ArcsineScale.from_areas(area).slope for area in areas])
-    assert all(len(axes) < len(nodes.priors) for axes in found.axes) or low < 0.01
-    ((units, spreads),) = found.project_angles(nodes.priors, [PriorProjection(nodes.weight, scale)])
-    ((rows, expected),) = alone.project([PriorProjection(np.eye(150), scale)])
-    np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-9, atol=1e-18)
-    for one, direct in zip(spreads, expected, strict=True):
-        np.testing.assert_allclose(one, direct, rtol=1e-9, atol=1e-25)
-
-
 @pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(STEP_ESTIMATORS)))
 def test_estimators_that_are_no_sums_of_precisions_are_measured_at_every_prior(area_estimator):
     priors = np.linspace(0.1, 0.3, 200)
@@ -144,8 +124,7 @@ def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
     found = deviations(Sample(positive), scores, np.array([0.1, 0.2, 0.4]), "exact")
     weight, scale = np.eye(3)[:, :2], np.array([[1.0, 2.0], [3.0, 1.0]])
     mix = np.array([[1.0, -1.0], [0.5, 0.5], [0.0, 1.0]])
-    tables = zip(found.tables, found.axes, scale, strict=True)
-    values = np.stack([(one.select_units() @ axes)[:, :2] * row for one, axes, row in tables])
+    values = np.stack([one.select_units()[:, :2] * row for one, row in zip(found.tables, scale, strict=True)])
     mixed = np.einsum("km,mup->kup", mix, values)
     columns = np.array([*mixed, mixed[0] - mixed[1], mixed[0] - mixed[2], mixed[1] - mixed[2]])
     sums = found.sums(PriorProjection(weight, scale), mix)
