@@ -42,7 +42,7 @@ from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import list_sample_warnings
 from skewanova.priors.weightings import as_deployment_prior
 from skewanova.report import sentences
-from skewanova.report.pairs_verdict import write_values_verdict
+from skewanova.report.pairs_verdict import CLASS_RISKS, write_values_verdict
 from skewanova.report.publication import Prose, write_values_methods
 from skewanova.report.source import select_primary
 from skewanova.report.tables import VALUES_TABLES
@@ -478,18 +478,9 @@ def _compare_scores(
     complete, _ = complete_table(table)
     prior, notes = measure.deployment_prior, list(check_paired(complete))
     evaluation = evaluate(complete, deployment_prior=prior or (0.05, 0.20), design=design)
-    stated, unit = evaluation.design, "test set" if evaluation.design.is_test_set else "fold"
-    if stated.n_halvings:
-        stated = replace(stated, kind="repeated_holdout", n_halvings=0, inner_folds=0)
+    stated, unit = _adapt_design(evaluation.design, measure)
+    if evaluation.design.n_halvings:
         notes.append("halvings serve AUPREC only; these tests correct for shared training data")
-    if stated.has_runs:
-        if stated.runs != "crossed":
-            raise InputError(
-                f"{measure.name} of runs is tested over further runs only: leave out "
-                f"design='{stated.runs}_runs'"
-            )
-        unit, reason = OTHER_UNITS["runs"]
-        stated = replace(stated, kind="independent", reason=reason)
     frame = pd.DataFrame(list(evaluation.curves), columns=["model", "fold"]).astype(str)
     frame = frame.assign(value=measure.mean(evaluation.curves))
     values = ValueTable(frame, measure.name, source=complete.source)
@@ -513,6 +504,21 @@ def _compare_scores(
     if prior is not None:
         frames |= _follow_prior(evaluation, measure, stated, options)
     return _make_comparison(values, stated, options, settings=settings, frames=frames, notes=notes)
+
+
+def _adapt_design(design: FoldDesign, measure: Measure) -> tuple[FoldDesign, str]:
+    """Return the design by which a measure is tested, and its unit; raise for fixed and nested runs."""
+    if design.is_test_set:
+        return design, "test set"
+    if not design.has_runs:
+        kind = "repeated_holdout" if design.n_halvings else design.kind
+        return replace(design, kind=kind, n_halvings=0, inner_folds=0), "fold"
+    if design.runs != "crossed":
+        raise InputError(
+            f"{measure.name} of runs is tested over further runs only: leave out design='{design.runs}_runs'"
+        )
+    unit, reason = OTHER_UNITS["runs"]
+    return replace(design, kind="independent", reason=reason), unit
 
 
 def _follow_prior(
@@ -572,7 +578,7 @@ def _analyse_cases(
 def _check_class_sizes(sample: Sample, *, is_area: bool) -> pd.DataFrame:
     """Return a row for each class: check, its number of units, p_value (nan), advice ("" if enough)."""
     units = " (counted in clusters)" if sample.clustered else ""
-    risk = "the test of all models may reject too often" if is_area else "differences are hard to find"
+    risk = CLASS_RISKS[is_area]
     rows = []
     for name in ("positives", "negatives"):
         size = sample.effective_size(positive=name == "positives")

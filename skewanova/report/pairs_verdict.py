@@ -39,6 +39,10 @@ VALUES_RATES = {
 }  # fmt: skip
 
 
+#: Risk of few cases of a class, for areas under ROC (True) and for costs (studies/records/measures.md).
+CLASS_RISKS = {True: "the test of all models may reject too often", False: "differences are hard to find"}
+
+
 def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None = None) -> Verdict:
     """Return the verdict across data sets, from the primary test of pairs and the frames of the result."""
     names, n_datasets = shorten_names(map(str, result.ranking["model"])), len(result.comparisons)
@@ -196,7 +200,7 @@ def _write_values_weakness(result: TestedResult, writer: LineWriter) -> str:
         size = writer.add_number(row.statistic, "statistic", "assumptions", "{:.3g}".format)
         weighted = "effective " if result.design.weighted else ""
         units = "clusters with " if result.design.n_clusters else weighted
-        risk = row.advice.split(": ")[1].split(";")[0]
+        risk = CLASS_RISKS["deployment_prior" not in result.settings]
         return f"Only {size} {units}{row.check}: {risk}."
     if result.unit == "run":
         return "Other test cases are not covered: compare scores to include them."

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from halved_tables import halved_frame
 from loops import each
 from messages import expect_error
 
@@ -186,6 +187,19 @@ def test_runs_are_tested_as_folds(wide):
     runs = pd.concat([lengthen(draw, fold=k) for k, draw in enumerate(draws)])
     result = sa.compare_values(runs, measure=Measure.roc_auc())
     assert (result.unit, result.population) == ("run", "further runs on this test set")
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_halvings_serve_auprec_only():
+    halved = halved_frame()
+    holdouts = halved[halved["part"] == "holdout"].drop(columns=["part", "halving"])
+    measure = Measure.expected_cost(1, 5)
+    result = sa.compare_values(halved, measure=measure)
+    design = sa.FoldDesign("repeated_holdout", result.design.test_fraction)
+    expected = sa.compare_values(holdouts, measure=measure, design=design)
+    assert "halvings serve AUPREC only; these tests correct for shared training data" in result.warnings
+    assert (result.design.kind, result.design.n_halvings) == ("repeated_holdout", 0)
+    pd.testing.assert_frame_equal(result.pairs, expected.pairs)
 
 
 @each(("options", "message"), [
