@@ -131,7 +131,7 @@ def _describe_result(result: Any, out: Path | None, *, full: bool, is_verdict: b
     return Findings(text, output.comparison_as_json(result), is_verdict=is_verdict)
 
 
-@add_command(shared.path_argument("scores", metavar="VALUES"), *shared.VALUES_OPTIONS)
+@add_command(shared.path_argument("scores", metavar="VALUES"), *shared.VALUES_OPTIONS, *shared.TABLE_OPTIONS)
 def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool, **options: Any) -> Findings:
     """Compare models by values of any measure, fold by fold.
 
@@ -144,13 +144,15 @@ def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool
       skewanova compare-values accuracies.csv --design kfold --out report
     """
     out = click.get_current_context().params["out"]
-    paper, figures, models, measure = (options.pop(n) for n in ("paper", "figures", "models", "measure"))
+    paper, figures, measure = (options.pop(name) for name in ("paper", "figures", "measure"))
     of_scores = shared.make_score_measure(options)
-    if of_scores is not None and measure is not None:
+    if of_scores is None:
+        table = shared.read_values_table(scores, options, measure)
+    elif measure is None:
+        table = shared.read_table(scores, options)
+    else:
         raise InputError("--measure names values, --score-measure a measure of scores: leave out one of them")
-    with shared.explain_read_errors(scores):
-        read: Any = skewanova.scores.read_values if of_scores is None else skewanova.read_scores
-        table = read(scores, measure=measure) if of_scores is None else read(scores)
+    models = options.pop("models")
     table = table if models is None else table.select_models(models)
     keywords = {"measure": of_scores, **shared.merge_design_options(options)}
     result = skewanova.compare_values(table, greater_is_better=not lower_is_better, rng=seed, **keywords)

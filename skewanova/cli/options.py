@@ -587,6 +587,18 @@ def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
         return skewanova.scores_from_wide(path, models=models, pos_label=positive, **columns)
 
 
+def read_values_table(path: Path, options: dict[str, Any], measure: str | None) -> Any:
+    """Return the values in a file; raise if the options, from which they are removed, describe scores."""
+    used = [name for name in (*COLUMN_OPTIONS, "positive", "wide") if options.pop(name)]
+    if used:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in used)
+        raise InputError(
+            f"{flags} is for held-out scores: leave it out, or name --score-measure, such as roc_auc"
+        )
+    with explain_read_errors(path):
+        return skewanova.scores.read_values(path, measure=measure)
+
+
 def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refusal: str = "") -> T:
     """Return what `read` makes of a row per model and case, by options that it pops; with --wide, raise."""
     columns, positive, wide = _pop_columns(options)

@@ -500,7 +500,8 @@ def _compare_scores(
     checks = soundness(evaluation)
     frames["assumptions"] = pd.concat([frames["assumptions"], checks], ignore_index=True)
     suspicions = checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS) & (checks["advice"] != ""), "advice"]
-    notes += [*warnings, *evaluation.warnings, *warn_each(suspicions)]
+    unmet = measure.list_unmet_targets(evaluation.curves)
+    notes += [*warnings, *evaluation.warnings, *warn_each([*suspicions, *unmet])]
     if prior is not None:
         frames |= _follow_prior(evaluation, measure, stated, options)
     return _make_comparison(values, stated, options, settings=settings, frames=frames, notes=notes)

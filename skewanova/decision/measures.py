@@ -173,6 +173,15 @@ class Measure:
             rows.append(self.at_rates(roc.tpr[vertices], roc.fpr[vertices], priors))
         return np.array(rows)
 
+    def list_unmet_targets(self, curves: Mapping[Cell, RocCurve]) -> list[str]:
+        """Return a warning if in some curves a recall is 0 at an end of the deployment prior, else []."""
+        prior, rule = self.deployment_prior, self.rule
+        if prior is None or rule is None or rule.name not in {"precision", "flagged"}:
+            return []
+        n_unmet = (self.by_prior(curves, np.array([prior.low, prior.high])) == 0).any(axis=1).sum()
+        text = f"{self.name} is 0 in {n_unmet} of {len(curves)} curves: at some priors no threshold meets it"
+        return [text] if n_unmet else []
+
     def mean(self, curves: Mapping[Cell, RocCurve]) -> Floats:
         """Return the mean over the deployment prior of every curve, (n_curves,)."""
         if self.deployment_prior is None:

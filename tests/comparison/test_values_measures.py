@@ -224,10 +224,13 @@ def test_what_cannot_be_compared_is_refused(options, message):
     (["--score-measure", "expected_cost:1"], "--score-measure must be roc_auc, precision_at_recall:RECALL"),
     (["--score-measure", "roc_auc", "--threshold", "2"], "--score-measure roc_auc does not take all of"),
     (["--threshold", "2"], "--threshold needs --score-measure, such as --score-measure expected_cost:1:20"),
+    (["--measure", "auc", "--positive", "yes"], "--label-column, --positive is for held-out scores"),
 ])  # fmt: skip
 def test_the_command_takes_a_measure_of_scores(arguments, text, tmp_path_factory):
     path = tmp_path_factory.mktemp("scores") / "scores.csv"
-    lengthen(pd.read_csv(REFERENCE / "delong_scores.csv")).to_csv(path, index=False)
+    frame = lengthen(pd.read_csv(REFERENCE / "delong_scores.csv"))
+    frame.rename(columns={"y_true": "truth"}).to_csv(path, index=False)
+    arguments = ["--label-column", "truth", *arguments]
     result = CliRunner().invoke(commands.main, ["compare-values", str(path), *arguments])
     assert text in " ".join(result.output.split())
     assert result.exit_code == (0 if "=" not in text and text[0] != "-" else 2)
@@ -255,3 +258,14 @@ def test_few_cases_are_named_by_their_unit_and_risk(wide):
     expect_error(
         "tested over further runs only", sa.compare_values, fixed, measure=STATED, design="fixed_runs"
     )
+
+
+def test_a_recall_that_no_threshold_reaches_is_reported(wide):
+    strong = wide.drop(columns="weak")
+    folds = pd.concat([lengthen(strong.iloc[k::5], fold=k, case=range(k, 150, 5)) for k in range(5)])
+    measure = Measure.recall_at_precision(0.999, (0.001, 0.1))
+    with pytest.warns(sa.SkewanovaWarning, match=r"recall at precision 0.999 is 0 in \d+ of 10 curves"):
+        result = sa.compare_values(folds, measure=measure, design="independent")
+    assert any("of 10 curves" in text for text in result.warnings)
+    easy = Measure.recall_at_precision(0.05, (0.1, 0.2))
+    assert easy.list_unmet_targets(sa.evaluate(folds, design="independent").curves) == []
