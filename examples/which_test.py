@@ -15,7 +15,7 @@ CHART = Path(__file__).resolve().parents[1] / "docs" / "images" / "which-test.sv
 #: Question, in lines; name of the answer; what to type; the tests; what they claim.
 ROWS = (
     (
-        ("Untrained scikit-learn estimators,", "and no splits made yet?"),
+        ("scikit-learn estimators,", "and no splits made yet?"),
         "20 half splits, by one call",
         "sa.compare_estimators(models, X, y)",
         "corrected Hotelling T2; pairs: corrected t, Holm",
@@ -57,7 +57,7 @@ ROWS = (
         "Claims: the learners, over further runs and cases",
     ),
     (
-        ("One problem, but each fold has", "its own training data (sites)?"),
+        ("One problem; each fold has", "its own data (a month, a site)?"),
         "Independent folds",
         "skewanova compare scores.csv --design independent",
         "Greenhouse-Geisser F; pairs: max-T (t, Holm below 9 folds)",
@@ -83,10 +83,10 @@ ROWS = (
 NOTES = (
     (
         "Only values by fold (accuracy, RMSE)?",
-        "compare-values FILE --design datasets (4), runs (6), kfold (9)",
+        "skewanova compare-values FILE --design datasets (4), runs (6), kfold (9)",
     ),
     ("One value per model, no folds?", "No test is possible. Save the scores of the cases."),
-    ("Several cases of one patient or site?", "Add the column cluster. The answer stays the same."),
+    ("Several cases of one patient or site?", "Add the column cluster. The row stays the same."),
     ("Is one model the standard?", "Add --control NAME. Every other model is compared with it."),
 )
 WARNING = 8
@@ -150,7 +150,7 @@ def chart() -> str:
         y = bottom + 30 + 26 * at
         parts += [
             line(LEFT, y, case, font_size="16", font_weight="bold"),
-            line(LEFT + 390, y, advice, font_size="16"),
+            line(LEFT + 376, y, advice, font_size="16"),
         ]
     return "\n".join([*parts, "</svg>", ""])
 
