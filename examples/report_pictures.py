@@ -55,7 +55,7 @@ def crossing() -> sa.Comparison:
     parts = []
     for month in range(1, 9):
         for seed, (model, scores) in enumerate(frauds.items()):
-            sample = sa.curves.sample_scores(stats.norm(0, 1), scores, 5000, prior=0.1, rng=[month, seed])
+            sample = sa.curves.sample_scores(stats.norm(0, 1), scores, 10_000, prior=0.1, rng=[month, seed])
             part = pd.DataFrame(dict(zip(("y_true", "y_score"), sample, strict=True)))
             parts.append(part.assign(model=model, fold=month))
     belief = sa.BetaPrior.from_quantiles({0.05: 0.04, 0.95: 0.16})

@@ -64,12 +64,12 @@ def decisive() -> pd.DataFrame:
 
 
 def crossing() -> pd.DataFrame:
-    """Return three fraud models, each trained anew every month and scored on 5,000 cases of the next."""
+    """Return three fraud models, each trained anew every month and scored on 10,000 cases of the next."""
     parts = []
     for month in range(1, 9):
         for number, (model, positives) in enumerate(FRAUD.items()):
             label, score = sa.curves.sample_scores(
-                stats.norm(0, 1), stats.norm(*positives), 5000, prior=0.1, rng=[month, number]
+                stats.norm(0, 1), stats.norm(*positives), 10_000, prior=0.1, rng=[month, number]
             )
             part = {"model": model, "fold": month, "y_true": label.astype(int), "y_score": score.round(6)}
             parts.append(pd.DataFrame(part))
