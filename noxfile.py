@@ -61,6 +61,7 @@ def docs(session: nox.Session) -> None:
     session.run(
         "python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", "docs", str(site)
     )
+    session.run("python", "docs/check_links.py", str(site))
 
 
 @nox.session(default=False)

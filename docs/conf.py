@@ -6,6 +6,7 @@ The build makes the sample reports anew and runs the notebooks, so that none is 
 import contextlib
 import logging
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,13 @@ def link_repository(_app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = source[0].replace(f"]({up}", f"]({REPOSITORY}/blob/main/")
 
 
+def link_back(_app: Sphinx, name: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
+    """Point a page of source back to the names that the reference uses: viewcode takes one package a file."""
+    if name.startswith("_modules/"):
+        link = r"(/generated/((?:\w+\.)+(\w+))\.html#)(?:\w+\.)+?\3\b"
+        context["body"] = re.sub(link, r"\1\2", context["body"])
+
+
 def make_samples(app: Sphinx) -> None:
     """Write the sample tables, their reports and the pictures of the gallery, beside the pages."""
     folder = Path(app.outdir).resolve() / "samples"
@@ -122,5 +130,6 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", make_samples)
     app.connect("source-read", show_pictures)
     app.connect("source-read", link_repository)
+    app.connect("html-page-context", link_back)
     app.connect("autodoc-process-docstring", describe_constant, priority=400)
     app.connect("autodoc-process-signature", drop_signature)
