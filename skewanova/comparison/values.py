@@ -27,7 +27,14 @@ from skewanova.comparison.result import PublishedResult
 from skewanova.curves.estimators import ROC_AUC
 from skewanova.decision.bands import DIFFERENCE_TESTS, difference_curves_over_folds, difference_grid
 from skewanova.decision.measures import Measure, MeasuredCases, limit_areas, measure_gains
-from skewanova.decision.planning import ASSURANCE, PowerTarget, count_compared_pairs, plan_cases, plan_folds
+from skewanova.decision.planning import (
+    ASSURANCE,
+    PowerTarget,
+    build_plan,
+    count_compared_pairs,
+    plan_folds,
+    plan_over_cases,
+)
 from skewanova.decision.posterior import probability_best
 from skewanova.decision.verdict import Verdict
 from skewanova.evaluation.measures import Evaluation, evaluate
@@ -569,7 +576,9 @@ def _analyse_cases(
         "ranking": _rank_cases(measured, result, pairs, options, sign=measure.sign),
         "effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control),
         "assumptions": _check_class_sizes(areas.sample, is_area=measure.rule is None),
-        "plans": plan_cases(areas, result.models, evaluation.design, target, control=options.control),
+        "plans": build_plan(
+            plan_over_cases(areas, target), result.models, evaluation.design, target, control=options.control
+        ),
     }
     if rope is not None:
         frames["equivalence"] = compute_posterior(result, rope, options.family_options)

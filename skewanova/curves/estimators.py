@@ -193,8 +193,8 @@ class Points:
     tpr: tuple[Floats, ...]  #: true positive rates, one array (n_steps,) for each point of a step
     fpr: tuple[Floats, ...]  #: false positive rates in the same form
 
-    def mean(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Return the weight of each step times the mean of a function of the rates over its points."""
+    def terms(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Return each step's weight times the mean of a function of the rates over its points."""
         total = precision(self.tpr[0], self.fpr[0])
         for true, false in zip(self.tpr[1:], self.fpr[1:], strict=True):
             total = total + precision(true, false)
@@ -246,7 +246,7 @@ def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Flo
             steps = replace(steps, start_fpr=steps.fpr_at_first_reach)
         return partial(segment_areas, steps)
     points = LINEAR[area_estimator](steps)
-    return lambda prior: points.mean(partial(vertex_precision, prior=prior))
+    return lambda prior: points.terms(partial(vertex_precision, prior=prior))
 
 
 def _evaluate_in_chunks(prior: Floats, size: int, sums: Kernel) -> Floats:
@@ -428,7 +428,7 @@ def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_est
     if isinstance(weighting, np.ndarray):
         return terms_kernel(steps, area_estimator)(weighting)
     if area_estimator in LINEAR:
-        return LINEAR[area_estimator](steps).mean(partial(prior_averaged_precision, weighting=weighting))
+        return LINEAR[area_estimator](steps).terms(partial(prior_averaged_precision, weighting=weighting))
     terms_at, nodes = terms_kernel(steps, area_estimator), zip(*weighting.quadrature(), strict=True)
     return np.asarray(sum(weight * terms_at(prior) for prior, weight in nodes))
 

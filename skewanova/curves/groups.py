@@ -273,7 +273,7 @@ class PackedCurve(CurveWithoutThresholds):
         return RecallSteps((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
 
     def counts(self) -> tuple[Counts, Counts]:
-        """Return positives (n_steps,), and negatives (2 n_steps + 1,) above, at, between, below steps."""
+        """Return positives by step, and negatives (2 n_steps + 1,) above step 1, at it, above 2, ..."""
         steps = self.steps()
         true = np.rint(steps.tpr * self.n_positive).astype(np.intp)
         false = np.rint(np.stack([steps.start_fpr, steps.fpr], axis=1).ravel() * self.n_negative)
@@ -328,7 +328,7 @@ class WeightedCurve(CurveWithoutThresholds):
         return cls(n_positive, n_negative, np.concatenate([p.weights for p in parts]), parts[0].n_best)
 
     def counts(self) -> tuple[Floats, Floats]:
-        """Return weights of positives (n_steps,), and of negatives (2 n_steps + 1,) above, at, ..., below."""
+        """Return weights of positives by step, and of negatives above step 1, at it, above step 2, ..."""
         index, scores = np.flatnonzero(self.weights[:, 1]), np.arange(len(self.weights))
         slot = sum(np.searchsorted(index, scores, side=side) for side in ("left", "right"))
         fall = np.bincount(slot, weights=self.weights[:, 0], minlength=2 * len(index) + 1)

@@ -216,7 +216,7 @@ MAX_DISTINCT_WEIGHTS = 64
 
 
 def rank_among_positives(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
-    """Return the slot of each score: 2 k + 1 if tied with the k-th highest of `levels`, 2 k just above."""
+    """Return slots of scores: 2 k + 1 if tied with the k-th highest (from 0) of `levels`, 2 k just above."""
     below, at_or_below = (np.searchsorted(levels, score, side=side) for side in ("left", "right"))
     return np.asarray(2 * (len(levels) - at_or_below) + (at_or_below > below))
 

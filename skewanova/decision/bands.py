@@ -60,6 +60,10 @@ BAND_PRIORS, MIN_PRIORS, MAX_DIFFERENCES = 41, 21, 400_000
 DIFFERENCE_TESTS = ("estimate", "std_error", "statistic", "p_adjusted", "conf_low", "conf_high")
 
 
+#: Curves, t tests of pairs, and the size of each statistic on the scale of the draws (n_pairs, n_priors).
+DifferenceTests = tuple[JointCurves, PairedT, Floats]
+
+
 def difference_curves(
     evaluation: Evaluation,
     priors: ArrayLike | None = None,
@@ -132,13 +136,13 @@ def difference_curves(
         tests = _test_over_cases(evaluation, grid[tested]) if tested.any() else None
     else:
         tested = np.ones(len(grid), dtype=bool)
-        halves, design = evaluation.auprec_half_differences(grid), evaluation.design
+        halves = evaluation.auprec_half_differences(grid)
         check_levels(len(evaluation.models), len(evaluation.folds))
         values = evaluation.auprec_by_cell(grid).swapaxes(0, 1)
         check_complete(values[..., 0], "auprec", fold=evaluation.folds, model=evaluation.models)
-        tests = _test_over_folds(grid, values, halves, design=design)
+        tests = _test_over_folds(grid, values, halves, evaluation.design)
     if tests is not None:
-        columns[..., tested] = _difference_values(*tests, selected, alpha=alpha, n_draws=n_draws, rng=rng)
+        columns[..., tested] = _difference_values(tests, selected, alpha=alpha, n_draws=n_draws, rng=rng)
     frame = _build_difference_frame(evaluation.models, grid, columns, selected)
     supported = evaluation.support.is_supported(frame["prior"])
     return frame.assign(reject=(frame["p_adjusted"] < alpha) & supported)
@@ -156,8 +160,8 @@ def difference_curves_over_folds(
 ) -> pd.DataFrame:
     """Return the frame of :func:`difference_curves` of any measure, from values by fold, model and prior."""
     selected = mask_compared_pairs(models, control)
-    tests = _test_over_folds(grid, values, None, design=design)
-    columns = np.array(_difference_values(*tests, selected, alpha=alpha, n_draws=N_DRAWS, rng=rng))
+    tests = _test_over_folds(grid, values, None, design)
+    columns = np.array(_difference_values(tests, selected, alpha=alpha, n_draws=N_DRAWS, rng=rng))
     frame = _build_difference_frame(models, grid, columns, selected)
     return frame.assign(reject=frame["p_adjusted"] < alpha)
 
@@ -165,7 +169,7 @@ def difference_curves_over_folds(
 def _build_difference_frame(
     models: Sequence[str], grid: Floats, columns: Floats, selected: Bools
 ) -> pd.DataFrame:
-    """Return `DIFFERENCE_TESTS` by selected pair and prior, from columns (n, n_pairs, n_priors)."""
+    """Return model_a, model_b, prior, `DIFFERENCE_TESTS` of selected pairs, from (6, n_pairs, n_priors)."""
     names, (a, b) = np.asarray(models, dtype=object), pair_indices(len(models))
     frame = pd.DataFrame(
         {
@@ -179,17 +183,10 @@ def _build_difference_frame(
 
 
 def _difference_values(
-    joint: JointCurves,
-    paired: PairedT,
-    deviate: Floats,
-    selected: Bools,
-    *,
-    alpha: float,
-    n_draws: int,
-    rng: Seed,
+    tests: DifferenceTests, selected: Bools, *, alpha: float, n_draws: int, rng: Seed
 ) -> list[Floats]:
     """Return estimate, std_error, t, p_adjusted and both limits, each (n_pairs, n_priors)."""
-    estimate, error, statistic = paired
+    joint, (estimate, error, statistic), deviate = tests
     varies = (error > 0) & selected[:, None]
     largest = draw_max_pair_t(joint, varies, alpha, n_draws=n_draws, rng=rng)  # ascending
     n_exceeding = len(largest) - np.searchsorted(largest, deviate)
@@ -201,8 +198,8 @@ def _difference_values(
 
 
 def _test_over_folds(
-    grid: Floats, values: Floats, halves: Floats | None, *, design: FoldDesign
-) -> tuple[JointCurves, PairedT, Floats]:
+    grid: Floats, values: Floats, halves: Floats | None, design: FoldDesign
+) -> DifferenceTests:
     """Return curves of values (n_folds, n_models, n_priors), and t tests and |t| (n_pairs, n_priors)."""
     by_prior = None if halves is None else halves.transpose(2, 0, 1)
     paired = paired_t(values.transpose(2, 0, 1), inflation=design.variance_inflation, halves=by_prior)
@@ -210,7 +207,7 @@ def _test_over_folds(
     return joint, PairedT(*(part.T for part in paired)), np.abs(paired.statistic.T) * (1 - TIE_SLACK)
 
 
-def _test_over_cases(evaluation: Evaluation, grid: Floats) -> tuple[JointCurves, PairedT, Floats] | None:
+def _test_over_cases(evaluation: Evaluation, grid: Floats) -> DifferenceTests | None:
     """Return curves of a test set, t tests and |z| of equal p (n_pairs, n_priors); None without variances."""
     joint = joint_curves(evaluation, grid)
     if joint.pair_error is None or joint.pair_df is None:
@@ -243,7 +240,7 @@ def difference_grid(evaluation: Evaluation) -> Floats:
 
 
 def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
-    """Return the critical value, half-width / std_error, of the band of largest std_error; None without."""
+    """Return the critical value, half-width / std_error, of the band of largest std_error, if above 0."""
     error = differences["std_error"].to_numpy(dtype=np.float64)
     if not np.nanmax(error, initial=0.0) > 0:
         return None
@@ -259,15 +256,14 @@ def critical_value(largest: Floats, alpha: float) -> float:
 
 @limit_blas_threads()
 def draw_max_t(
-    deviations: Floats, varies: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
+    deviations: Floats, varies: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int
 ) -> Floats:
     """Draw max |t| (n_draws,) over all pairs of curves at all priors, unsorted.
 
     Deviations are (n_units, n_models, n_priors). `varies` (n_pairs * n_priors) masks the differences drawn.
-    By default `df` is n_units - 1. Large comparisons get fewer draws, but enough for a test at `alpha`.
+    Each t has `df` degrees of freedom. Large comparisons get fewer draws, but enough for a test at `alpha`.
     """
     n_units, n_models, n_priors = deviations.shape
-    df = n_units - 1 if df is None else df
     if n_draws * n_units * (df + 1) * varies.size > MAX_PRODUCTS:
         if df + 1 >= MIN_FOLDS_FOR_JOINT_DRAWS:
             loading = _compute_loadings(deviations)
@@ -308,7 +304,7 @@ def _draw_max_t_by_products(loading: Floats, varies: Bools, df: int, *, n_draws:
     for _ in range(n_draws):
         mean, root = _draw_gaussian_sample(len(loading), df, generator)
         means, spreads = mean @ curves, root.T @ curves
-        largest = [_max_pairwise_t(means[part], spreads[part], excluded[part]) for part in parts]
+        largest = [_max_squared_t(means[part], spreads[part], excluded[part]) for part in parts]
         draws.append(max(*largest, _squared_t(close, mean, root).max(initial=0.0)))
     return np.asarray(np.sqrt(df * np.array(draws)))
 
@@ -331,8 +327,8 @@ def _split_pairs(loading: Floats, varies: Bools) -> tuple[Floats, Floats]:
     return excluded, loading[:, a[pair], prior] - loading[:, b[pair], prior]
 
 
-def _max_pairwise_t(mean: Floats, spread: Floats, excluded: Floats) -> float:
-    """Return the largest t^2 / df over pairs not `excluded`, from means (n_priors, n_models) and roots."""
+def _max_squared_t(mean: Floats, spread: Floats, excluded: Floats) -> float:
+    """Return the largest t^2 / df of pairs not `excluded`, by curves' means and roots of sums of squares."""
     square = (spread**2).sum(axis=1)
     below = np.matmul(spread.transpose(0, 2, 1), spread)
     below *= -2
@@ -361,13 +357,9 @@ def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
 
 
 @limit_blas_threads()
-def draw_max_t_of_columns(
-    residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int | None = None
-) -> Floats:
-    """Draw max |t| (n_draws,) over columns (pairs times priors) of residuals (n_units, n_columns)."""
-    generator = make_generator(rng)
-    n_units, n_columns = residual.shape
-    df = n_units - 1 if df is None else df
+def draw_max_t_of_columns(residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int) -> Floats:
+    """Draw max |t| (n_draws,) over residuals (n_units, n_pairs * n_priors); with low df, pair by pair."""
+    generator, n_columns = make_generator(rng), residual.shape[1]
     # Few folds span too few directions to estimate correlations. Pairs are then drawn independently, which is
     # conservative (Sidak 1967), and with two folds all columns are.
     size = n_columns if df + 1 >= MIN_FOLDS_FOR_JOINT_DRAWS else n_priors if df > 1 else 1
@@ -485,7 +477,7 @@ def pair_critical_value(
 
 @limit_blas_threads()
 def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
-    """Draw max |t| (over cases |z|) of the differences that vary (n_pairs, n_priors), sorted (n_draws,)."""
+    """Draw max |t| (over cases |z|) of the differences that vary (n_pairs, n_priors), ascending."""
     if np.isinf(joint.df):
         pairs = np.transpose(pair_indices(len(joint.estimate)))[varies.any(axis=1)]
         max_draws = MAX_DIFFERENCES_DRAWN // max(1, len(pairs) * len(joint.priors))

@@ -263,12 +263,12 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
     >>> leaders["contender"].tolist()
     ['A', 'C', 'B']
     """
-    panel, critical, rarest = _simultaneous_bands(evaluation, alpha, rng)
+    panel, critical, rarest = _compute_bands(evaluation, alpha, rng)
     return leaders_frame(panel, evaluation.models, critical, rarest=rarest)
 
 
-def _simultaneous_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
-    """Return the curves, the simultaneous critical |t| of pairs, and the smallest supported prior."""
+def _compute_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
+    """Check the input; return curves, simultaneous critical |t| of pairs, and smallest supported prior."""
     check_levels(len(check_evaluation(evaluation).models), 2)
     check_alpha(alpha)
     critical = pair_critical_value(joint_curves(evaluation, grid_of_bands(evaluation)), alpha, rng=rng)
@@ -377,7 +377,7 @@ def band_intervals(
     """Return (better, worse (indices), low, high) of log-odds from `rarest` on where a band excludes 0."""
     if np.isnan(critical):
         return []
-    floor = float(logit(rarest)) if rarest > 0 else -np.inf
+    floor = float(logit(rarest))  # -inf at 0
     difference = panel.joint.pairs()[0]
     pairs = zip(*fold_statistics.pair_indices(len(panel.joint.estimate)), strict=True)
     covering = intervals_covering_zero(panel.edges, difference, panel.joint.half_widths(critical))
@@ -444,7 +444,7 @@ def find_differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: S
     >>> sa.decision.find_differing_priors(measures).empty  # hold-outs that share training data
     True
     """
-    panel, critical, rarest = _simultaneous_bands(evaluation, alpha, rng)
+    panel, critical, rarest = _compute_bands(evaluation, alpha, rng)
     return differing_priors_frame(panel, evaluation.models, critical, rarest=rarest)
 
 

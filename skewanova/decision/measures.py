@@ -70,27 +70,27 @@ class Measure:
 
     @classmethod
     def roc_auc(cls) -> Measure:
-        """Return the area under the ROC curve, which does not depend on the prior."""
+        """Return as a measure the area under the ROC curve, which does not depend on the prior."""
         return cls("area under ROC", "area under ROC")
 
     @classmethod
     def precision_at_recall(cls, recall: float, deployment_prior: PriorLike = (0.05, 0.20)) -> Measure:
-        """Return the precision at the highest threshold with at least this recall."""
+        """Return as a measure the precision at the highest threshold with at least this recall."""
         return cls._at_rate("precision", "recall", recall, deployment_prior)
 
     @classmethod
     def recall_at_precision(cls, precision: float, deployment_prior: PriorLike = (0.05, 0.20)) -> Measure:
-        """Return the recall at the lowest threshold with this precision, 0 if there is none."""
+        """Return as a measure the recall at the lowest threshold with this precision, 0 if there is none."""
         return cls._at_rate("recall", "precision", precision, deployment_prior)
 
     @classmethod
     def recall_at_alert_rate(cls, flagged: float, deployment_prior: PriorLike = (0.05, 0.20)) -> Measure:
-        """Return the recall at the lowest threshold that flags at most this share of all cases."""
+        """Return as a measure the recall at the lowest threshold that flags at most this share of cases."""
         return cls._at_rate("recall", "flagged", flagged, deployment_prior)
 
     @classmethod
     def _at_rate(cls, value: str, rule: str, target: float, prior: PriorLike) -> Measure:
-        """Return a rate where another one, which `rule` names, meets a target."""
+        """Return as a measure the rate `value` where another one, which `rule` names, meets a target."""
         rate = check_fraction(target, rule, or_one=rule == "recall")
         name = f"{value} at {'alert rate' if rule == 'flagged' else rule} {rate:g}"
         return cls(name, value, as_deployment_prior(prior), ThresholdRule(rule, rate, None))
@@ -104,7 +104,7 @@ class Measure:
         *,
         threshold: float | None = None,
     ) -> Measure:
-        """Return the expected cost per case, from costs of a false positive and a false negative."""
+        """Return the measure expected cost per case, from costs of a false positive and a false negative."""
         costs = check_costs((cost_fp, cost_fn))
         name = f"expected cost {cost_fp:.12g}:{cost_fn:.12g}"
         return cls(name, "expected cost", as_deployment_prior(deployment_prior))._at_costs(costs, threshold)
@@ -113,7 +113,7 @@ class Measure:
     def net_benefit(
         cls, probability: float, deployment_prior: PriorLike = (0.05, 0.20), *, threshold: float | None = None
     ) -> Measure:
-        """Return the net benefit at a threshold probability (Vickers and Elkin 2006)."""
+        """Return the measure net benefit at a threshold probability (Vickers and Elkin 2006)."""
         share = check_fraction(probability, "probability")
         measure = cls(f"net benefit at {share:g}", "net benefit", as_deployment_prior(deployment_prior))
         return measure._at_costs((share, 1 - share), threshold)
@@ -210,7 +210,7 @@ class MeasuredCases(NamedTuple):
 
 
 def limit_areas(areas: ArcsineAreas, alpha: float) -> MeasuredCases:
-    """Return areas with their limits on the logit scale."""
+    """Return areas with their limits of level 1 - alpha, computed on the logit scale."""
     error, df = areas.model_errors()
     size = float(areas.sample.unit_sums.effective_number().min())
     return MeasuredCases(areas, logit_interval(areas.area, error, df=df, level=1 - alpha, size=size))
@@ -219,7 +219,7 @@ def limit_areas(areas: ArcsineAreas, alpha: float) -> MeasuredCases:
 def measure_gains(
     measure: Measure, rates_and_changes: tuple[Floats, Floats], sample: Sample, alpha: float
 ) -> MeasuredCases:
-    """Return gains, with limits from Wilson's, from rates (n_models, 2) and their jackknife values."""
+    """Return gains and limits of level 1 - alpha by Wilson's, from rates and their jackknife values."""
     rates, changes = rates_and_changes
     origin, slopes = measure.gains_at_rates()
     gains, sizes = origin + rates @ slopes, [sample.effective_size(positive=side) for side in (True, False)]

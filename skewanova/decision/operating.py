@@ -129,7 +129,7 @@ def proportion_ratio(over: Estimate, under: Estimate) -> Estimate:
 
 
 def _predictive_value(right: Estimate, wrong: Estimate, prior_odds: float) -> Estimate:
-    """Return the precision with its limits or, with the classes swapped, the negative predictive value."""
+    """Return precision by recall and fpr, or the negative predictive value by 1 - fpr and 1 - recall."""
     with np.errstate(invalid="ignore", over="ignore"):  # infinite odds give the value 1
         odds = np.array(proportion_ratio(right, wrong)) * prior_odds
         return Estimate(*(1 - 1 / (1 + odds)).tolist())

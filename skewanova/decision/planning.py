@@ -127,16 +127,16 @@ def plan_sample_sizes(
     if design.has_runs:
         runs = measure_runs(measures, measures.deployment_prior)
         columns = (
-            _plan_over_cases(runs.means, target) if design.runs == "fixed" else _plan_over_runs(runs, target)
+            plan_over_cases(runs.means, target) if design.runs == "fixed" else _plan_over_runs(runs, target)
         )
     elif measures.scores is not None and design.is_test_set:
         areas = get_test_set(measures).measure_areas(measures, measures.deployment_prior)
-        return plan_cases(areas, measures.models, design, target, control=control)
+        columns = plan_over_cases(areas, target)
     else:
         return plan_folds(
             measures.iauprec, design, target, halves=measures.iauprec_half_differences, control=control
         )
-    return _build_plan(columns, measures.models, design, target, control=control)
+    return build_plan(columns, measures.models, design, target, control=control)
 
 
 def plan_folds(
@@ -149,24 +149,12 @@ def plan_folds(
 ) -> pd.DataFrame:
     """Return the frame of :func:`plan_sample_sizes` for values (model, fold, iauprec) of any measure."""
     values, models = build_fold_table(iauprec)
-    return _build_plan(
+    return build_plan(
         _plan_over_folds(values, design.ratio, halves, target), models, design, target, control=control
     )
 
 
-def plan_cases(
-    areas: ArcsineAreas,
-    models: Sequence[str],
-    design: FoldDesign,
-    target: PowerTarget,
-    *,
-    control: str | None = None,
-) -> pd.DataFrame:
-    """Return the frame of :func:`plan_sample_sizes` for values of any measure on a single test set."""
-    return _build_plan(_plan_over_cases(areas, target), models, design, target, control=control)
-
-
-def _build_plan(
+def build_plan(
     columns: dict[str, Any],
     models: Sequence[str],
     design: FoldDesign,
@@ -174,7 +162,7 @@ def _build_plan(
     *,
     control: str | None,
 ) -> pd.DataFrame:
-    """Return `PLAN_COLUMNS`, a row for each compared pair."""
+    """Return `PLAN_COLUMNS`, a row for each pair (with `control`, if any), from columns (n_pairs,)."""
     goal = {name: getattr(target, name) for name in GOAL_COLUMNS}
     frame = pd.DataFrame(combinations(models, 2), columns=["model_a", "model_b"]).assign(
         **columns, **goal, design=design.kind, n_folds_now=float(design.n_folds)
@@ -323,11 +311,12 @@ def _uncorrelated_variance(covariance: Floats) -> float:
 def _plan_runs_of_pair(
     observed: float, error: float, pair: _RunVariances, target: PowerTarget
 ) -> dict[str, float]:
-    """Return :func:`_plan_pair`, limit_power, run_share, n_folds; only 3 values if runs are constant."""
+    """Return :func:`_plan_pair`, limit_power, run_share, n_folds(_assured); its first 3 if runs are equal."""
     size = target.size(observed)
     if not (error > 0 and pair.runs > 0):
         return {"observed": observed, "difference": size, "std_error": error}
-    pilot, unlucky = Pilot.from_df(pair.df), Pilot.from_assurance(pair.df, target.assurance)
+    pilot = Pilot.from_df(pair.df)
+    unlucky = Pilot(np.array([quantile_ratio(pair.df, target.assurance)]), np.ones(1))
     power = partial(pair.power, alpha=target.alpha, n_runs=pair.n_runs)
     return {
         **_plan_pair(
@@ -371,7 +360,7 @@ class _CaseVariances(NamedTuple):
         return float(approximate_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
 
 
-def _plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
+def plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
     """Return the columns (n_pairs,) of :func:`_plan_cases_of_pair` by name, over cases of one test set."""
     pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_variances_by_stratum(), strict=True)
     rows = [_plan_cases_of_pair(_CaseVariances(a - b, *strata), target) for (a, b), *strata in pairs]

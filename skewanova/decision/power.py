@@ -73,11 +73,6 @@ class Pilot(NamedTuple):
         pilot.ratio.flags.writeable = pilot.weight.flags.writeable = False
         return pilot
 
-    @classmethod
-    def from_assurance(cls, df: float, assurance: float) -> Pilot:
-        """Return one node, the ratio that chi / sqrt(df) exceeds with the probability `assurance`."""
-        return cls(np.array([quantile_ratio(df, assurance)]), np.ones(1))
-
 
 def quantile_ratio(df: ArrayLike, assurance: float) -> Floats:
     """Return the value that chi / sqrt(df) exceeds with the probability `assurance`, elementwise."""

@@ -290,7 +290,7 @@ class PriorEstimate(EstimatedPrior):
         return make_frame([self._to_row(), *(batch._to_row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return bin, score_high (last nan), n_positive, _negative, _unlabelled, expected, residual."""
+        """Return a row a bin: bin, score_high (last nan), n_positive ... n_unlabelled, expected, residual."""
         counts = self.bins.counts
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
         return make_frame(

@@ -48,7 +48,7 @@ def prior_from_log_odds(log_odds: Floats) -> Floats:
 
 
 def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return log skews from `low` to `high` and quadrature weights; panels end at `breaks` (priors)."""
+    """Return log skews in [low, high] and weights summing to its length; panels end at `breaks` (priors)."""
     if not low < high:  # neighbouring doubles may have equal logarithms
         return np.array([low]), np.array([1.0])
     edges = _panel_edges(low, high, width=PANEL_WIDTH, cuts=[log_skew(p) for p in breaks])
