@@ -8,7 +8,7 @@ is therefore one fixed combination of its values at about forty Chebyshev nodes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import NamedTuple, Self
 
@@ -39,6 +39,10 @@ BLOCK_SIZE = 1 << 16
 
 #: Rows of one QR decomposition, per column and at least. More leave the cache, fewer repeat work.
 ROWS_PER_COLUMN, MIN_ROWS = 8, 512
+
+
+#: Largest rounding of deviations at many nodes, relative to their largest singular value.
+ROUNDING = 4e-15
 
 
 class ChebyshevNodes(NamedTuple):
@@ -116,7 +120,16 @@ class CaseDeviations:
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
         """Return, for each projection, deviations (n_rows, n_models * n_priors) and their variances."""
-        return [(self.project_units(each.weight), self.variances(each)) for each in projections]
+        basis = self.find_basis()
+        tables = (replace(table, values=table.values @ basis) for table in self.tables)
+        reduced = CaseDeviations(self.sample, tuple(tables))
+        turns = [each._replace(weight=basis.T @ each.weight) for each in projections]
+        return [(reduced.project_units(turn.weight), reduced.variances(turn)) for turn in turns]
+
+    def find_basis(self) -> Floats:
+        """Return orthonormal columns (n_nodes, n) that span the tables' rows up to rounding."""
+        _, size, axes = np.linalg.svd(np.vstack([np.linalg.qr(t.values, mode="r") for t in self.tables]))
+        return np.asarray(axes[: np.count_nonzero(size > ROUNDING * size[0])].T)
 
     def variances(self, projection: PriorProjection) -> VarianceEstimates:
         """Return variances and degrees of freedom of all models and pairs at the priors of a projection."""
