@@ -123,8 +123,12 @@ class CaseDeviations:
         basis = self.find_basis()
         tables = (replace(table, values=table.values @ basis) for table in self.tables)
         reduced = CaseDeviations(self.sample, tuple(tables))
-        turns = [each._replace(weight=basis.T @ each.weight) for each in projections]
-        return [(reduced.project_units(turn.weight), reduced.variances(turn)) for turn in turns]
+        weights = [basis.T @ each.weight for each in projections]
+        joined = PriorProjection(np.hstack(weights), np.hstack([each.scale for each in projections]))
+        ends = np.cumsum([weight.shape[1] for weight in weights])[:-1]
+        parts = zip(*(np.split(part, ends, axis=1) for part in reduced.variances(joined)), strict=True)
+        spreads = (VarianceEstimates(*part) for part in parts)
+        return list(zip(map(reduced.project_units, weights), spreads, strict=True))
 
     def find_basis(self) -> Floats:
         """Return orthonormal columns (n_nodes, n) that span the tables' rows up to rounding."""
