@@ -377,15 +377,16 @@ def band_intervals(
     """Return (better, worse (indices), low, high) of log-odds from `rarest` on where a band excludes 0."""
     if np.isnan(critical):
         return []
-    floor = float(logit(rarest))  # -inf at 0
+    floor, top = float(logit(max(panel.low, rarest))), float(logit(panel.high))
+    shortest = MIN_WIDTH if panel.low < panel.high else 0.0  # the edges are wider than a single prior
     difference = panel.joint.pairs()[0]
     pairs = zip(*fold_statistics.pair_indices(len(panel.joint.estimate)), strict=True)
     covering = intervals_covering_zero(panel.edges, difference, panel.joint.half_widths(critical))
     intervals = [
-        (int(a), int(b), max(low, floor), high)
+        (int(a), int(b), max(low, floor), min(high, top))
         for (a, b), ends in zip(pairs, covering, strict=True)
         for low, high in _complement_ranges(panel.edges, ends)
-        if high > floor
+        if min(high, top) - max(low, floor) >= shortest
     ]
     middle = np.array([expit((low + high) / 2) for *_, low, high in intervals])
     values = panel.curves.evaluate(middle).T

@@ -162,6 +162,17 @@ def test_stretches_at_one_prior_and_mean_shortfalls():
     assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * 3
 
 
+@pytest.mark.parametrize("slope", [-0.4, 0.4])
+def test_bands_beside_a_single_prior_do_not_count(slope):
+    """A band that excludes 0 only at priors near the single one puts no model above another at it."""
+    crossing = panel_of([slope, 0.0], [0.5 - slope * (logit(0.1) + 2), 0.5], low=0.1, high=0.1)
+    assert leads.differing_priors_frame(crossing, ("A", "B"), 2.0).empty
+    ahead = panel_of([slope, 0.0], [0.6 - slope * (logit(0.1) + 2), 0.5], low=0.1, high=0.1)
+    frame = leads.differing_priors_frame(ahead, ("A", "B"), 2.0)
+    assert frame.to_numpy().tolist() == [["A", "B", 0.1, 0.1]]
+    assert leads.differing_priors_frame(ahead, ("A", "B"), 2.0, rarest=0.11).empty
+
+
 @pytest.mark.parametrize("reach", [0.4 * leads.MIN_WIDTH, 3 * leads.MIN_WIDTH])
 def test_stretches_shorter_than_rounding_are_left_out(reach):
     # The undecided stretch around the crossing has the half-width `reach`.
