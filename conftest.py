@@ -21,7 +21,10 @@ MARKS = {
     "tests/distributed": "distributed",
     "tests/fuzz": "fuzz",
     **{f"tests/project/{path.name}": "docs" for path in (ROOT / "tests/project").glob("test_example*.py")},
-    **{f"tests/project/test_{name}.py": "docs" for name in ("gallery", "papers", "readme", "measured_tests")},
+    **{
+        f"tests/project/test_{name}.py": "docs"
+        for name in ("gallery", "pages", "papers", "readme", "measured_tests")
+    },
 }
 
 settings.register_profile("local", deadline=None, max_examples=15)

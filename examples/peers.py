@@ -256,7 +256,7 @@ def markdown(cells: Sequence[Cell], table: str) -> str:
         for question, label in questions.items()
     ]
     numbers = {cell.tool: cell.version for cell in cells}
-    return _grid(["", *(f"{tool} {numbers[tool]}" for tool in tools)], rows)
+    return _grid(["what", *(f"{tool} {numbers[tool]}" for tool in tools)], rows)
 
 
 def _shown(cell: Cell | None) -> str:
