@@ -19,7 +19,7 @@ from skewanova.base.checks import InputError, SkewanovaWarning, prefix_errors
 from skewanova.base.text import STAGES
 from skewanova.cli import options as shared
 from skewanova.cli import output
-from skewanova.cli.output import Findings, echo, print_write_warnings, screen_width
+from skewanova.cli.output import Findings, echo, print_warnings, screen_width
 from skewanova.inference.catalogue import TABLE_INTERVALS
 from skewanova.priors.mixtures import N_BINS
 
@@ -53,7 +53,7 @@ def main(context: click.Context) -> None:
 
 
 def add_command(*options: shared.Option) -> Callable[[Callable[..., Findings]], click.Command]:
-    """Return a decorator that makes a command of a function, with these options, then those of the output."""
+    """Return a decorator that makes a function with Findings a command, with these and the output options."""
     decorate = shared.add_options(*options, *shared.OUTPUT_OPTIONS)
     return lambda function: main.command()(decorate(shared.handle_errors(output.report_findings(function))))
 
@@ -96,7 +96,7 @@ def compare(scores: Path, **options: Any) -> Findings:
 
 
 def _compare(scores: Any, options: dict[str, Any]) -> Findings:
-    """Compare the scores, write the folders of --out and --paper, and return summary and JSON."""
+    """Compare the scores, write the folders of --out and --paper, and return summary and JSON (Findings)."""
     out, quiet = (click.get_current_context().params[name] for name in ("out", "quiet"))
     paper, figures, models = (options.pop(name) for name in ("paper", "figures", "models"))
     full, seed, prior = (options.pop(name) for name in ("full", "seed", "deployment_prior"))
@@ -107,7 +107,12 @@ def _compare(scores: Any, options: dict[str, Any]) -> Findings:
         _refuse_for_several(prior, paper)
         datasets = isinstance(scores, Mapping)
         compare_scores = skewanova.compare_datasets if datasets else skewanova.compare_classes
-    with nullcontext() if quiet or several else output.progress_bar(_count_stages(out if figures else None)):
+    n_stages = len(STAGES)
+    if out is not None and figures:
+        from skewanova.report.figures import KINDS
+
+        n_stages += len(KINDS)
+    with nullcontext() if quiet or several else output.progress_bar(n_stages):
         weighting = shared.resolve_prior(prior, scores)
         result = compare_scores(scores, weighting, rng=seed, **shared.merge_design_options(options))
         _write_outputs(result, out, paper, figures)
@@ -116,7 +121,7 @@ def _compare(scores: Any, options: dict[str, Any]) -> Findings:
 
 def _write_outputs(result: Any, out: Path | None, paper: Path | None, figures: Any) -> None:
     """Write the folders of --out and --paper, if any."""
-    with print_write_warnings():
+    with print_warnings():
         if out is not None:
             result.save(out, figures=figures)
         if paper is not None:
@@ -184,15 +189,6 @@ def _select_models(scores: Any, models: Sequence[str]) -> Any:
     if _is_several(scores):
         return replace(scores, tables=_select_models(scores.tables, models))
     return scores.select_models(models)
-
-
-def _count_stages(figures: Path | None) -> int:
-    """Return the number of steps of the progress bar, with those of figures unless `figures` is None."""
-    if figures is None:
-        return len(STAGES)
-    from skewanova.report.figures import KINDS
-
-    return len(STAGES) + len(KINDS)
 
 
 @add_command(shared.SCORES, shared.CLASSES_OPTION, *shared.TABLE_OPTIONS)
@@ -319,7 +315,7 @@ def threshold(
         choosing, table = None, shared.read_table(scores, options)
     else:
         refusal = "--choose-on needs a table with a column part: leave out --wide"
-        choosing, table = shared.read_long(scores, options, partial(read_parts, part=choose_on), refusal)
+        choosing, table = shared.read_table(scores, options, partial(read_parts, part=choose_on), refusal)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
         options["at_priors"] = shared.resolve_prior(options["at_priors"], table)
@@ -363,7 +359,7 @@ def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
     from skewanova.decision.planning import plan_comparison
 
     table = shared.read_table(scores, options)
-    with print_write_warnings():
+    with print_warnings():
         options["deployment_prior"] = shared.resolve_prior(options["deployment_prior"], table)
     keywords = shared.merge_design_options(options)
     result = plan_comparison(table, **keywords)

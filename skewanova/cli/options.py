@@ -33,7 +33,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
 from skewanova.base.text import escape_text
-from skewanova.cli.output import DEFERRED, print_lines, print_write_warnings, to_shell
+from skewanova.cli.output import DEFERRED, print_lines, print_warnings, to_shell
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES
 from skewanova.priors.weightings import BetaPrior, DeploymentPrior, UniformPrior, UniformSkew
@@ -156,21 +156,14 @@ COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
 class Failure(click.ClickException):
     """One line that says what went wrong."""
 
-    exit_code = FAILED
-
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, exit_code: int = FAILED) -> None:
         super().__init__(escape_text(message))
+        self.exit_code = exit_code
 
     def show(self, file: Any = None) -> None:
         """Print "Error: MESSAGE" to standard error, if somebody still reads."""
         with suppress(OSError):
             click.echo(f"{click.style('Error:', fg='red', bold=True)} {self.message}", err=True, file=file)
-
-
-class Refusal(Failure):
-    """Failure where the input is at fault."""
-
-    exit_code = BAD_INPUT
 
 
 #: Options by heading of the help; all others stand between the two.
@@ -249,7 +242,7 @@ def _raised_signals() -> Iterator[None]:
 
 
 def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with bad input as one line and exit status 2, or 1 for a full disk."""
+    """Return the command that refuses bad input in one line with status 2 (a full disk: 1), warnings last."""
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
@@ -268,8 +261,8 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
             deferred.clear()
-            kind = Failure if isinstance(error, DiskFullError) else Refusal
-            raise kind(to_shell(str(error).replace("`directory`", f"--{folder}"))) from error
+            text = to_shell(str(error).replace("`directory`", f"--{folder}"))
+            raise Failure(text, FAILED if isinstance(error, DiskFullError) else BAD_INPUT) from error
         finally:
             print_lines(deferred)
 
@@ -326,7 +319,7 @@ def parsed_option(
 
     def convert(value: str) -> Any:
         try:
-            with print_write_warnings():
+            with print_warnings():
                 return parse(value)
         except (InputError, InputTypeError) as error:
             raise click.BadParameter(to_shell(str(error)).replace("`priors`", flag)) from error
@@ -383,13 +376,8 @@ def split_names(text: str) -> list[str]:
     return [name for row in csv.reader([text], skipinitialspace=True) for name in row if name]
 
 
-def names_option(flag: str, text: str, **settings: Any) -> Option:
-    """Return an option that takes names separated by commas."""
-    return parsed_option(flag, split_names, text, **settings)
-
-
 def _join_names(_context: object, _option: object, value: Sequence[Sequence[str]]) -> list[str] | None:
-    """Return the names of a repeated option in one list, or None if it was not used."""
+    """Return the names of all uses of an option in one list, or None if it was not used."""
     return [name for names in value for name in names] if value else None
 
 
@@ -413,8 +401,8 @@ AT_PRIORS = "0.5,0.1,0.01"
 
 #: Options of the tests, and of the outputs of a comparison.
 ALPHA_OPTION = number_option("--alpha", "Significance level.", 0.05)
-MODELS_OPTION = names_option(
-    "--models", "Models to compare, separated by commas.", multiple=True, callback=_join_names
+MODELS_OPTION = parsed_option(
+    "--models", split_names, "Models to compare, separated by commas.", multiple=True, callback=_join_names
 )
 PAIRS_OPTIONS = (
     choice_option(
@@ -478,8 +466,9 @@ VALUES_OPTIONS = (
 )
 
 
-CLASSES_OPTION = names_option(
+CLASSES_OPTION = parsed_option(
     "--classes",
+    split_names,
     "Columns of class scores, named by the labels in y_true; each class is tested against the rest.",
 )
 
@@ -508,7 +497,7 @@ TABLE_OPTIONS = (
 
 
 def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options as keywords, with --test-fraction merged into the argument `design`."""
+    """Return the options as keywords, --test-fraction merged into `design`; raise if it is "datasets"."""
     keywords = dict(options)
     fraction = keywords.pop("test_fraction")
     if fraction is not None and keywords["design"] == "datasets":
@@ -544,9 +533,9 @@ def make_score_measure(options: dict[str, Any]) -> Any:
 
 @contextmanager
 def explain_read_errors(path: Path) -> Iterator[None]:
-    """Raise `InputError` if the file cannot be read in the block, or does not fit in memory."""
+    """Print warnings of the block; raise `InputError` if it cannot read the file or lacks the memory."""
     try:
-        with print_write_warnings():
+        with print_warnings():
             yield
     except OSError as error:
         if is_closed_pipe(error):  # a failure of printing, not of reading
@@ -558,13 +547,6 @@ def explain_read_errors(path: Path) -> Iterator[None]:
         raise InputError(f"{path.name!r} does not fit in memory; {write_dask_code(path)}") from error
 
 
-def _pop_columns(options: dict[str, Any]) -> tuple[dict[str, str], str | None, bool]:
-    """Remove from the options, and return, columns by usual name, the positive label, and `wide`."""
-    named = {COLUMN_NAMES.get(word, word): options.pop(f"{word}_column") for word in COLUMN_WORDS}
-    columns = {column: name for column, name in named.items() if name is not None}
-    return columns, options.pop("positive"), options.pop("wide")
-
-
 #: Columns that a table in the wide form cannot name, and why.
 WIDE_REFUSALS = {
     ("model", "y_score"): "takes every other column as a model: leave out --model-column, --score-column",
@@ -574,12 +556,21 @@ WIDE_REFUSALS = {
 }
 
 
-def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
-    """Return the scores of a file in one table; options about it are removed from `options`."""
-    columns, positive, wide = _pop_columns(options)
+def read_table(
+    path: Path, options: dict[str, Any], read: Callable[..., Any] | None = None, refusal: str = ""
+) -> Any:
+    """Return the scores of a file as one table, or as `read` (of a long table) makes them.
+
+    The options about the file are removed from `options`; --wide raises `refusal` if there is one.
+    """
+    named = {COLUMN_NAMES.get(word, word): options.pop(f"{word}_column") for word in COLUMN_WORDS}
+    columns = {column: name for column, name in named.items() if name is not None}
+    positive, wide = options.pop("positive"), options.pop("wide")
     with explain_read_errors(path):
         if not wide:
-            return skewanova.read_scores(path, columns=columns, pos_label=positive)
+            return (read or skewanova.read_scores)(path, columns=columns, pos_label=positive)
+        if refusal:
+            raise InputError(refusal)
         for names, reason in WIDE_REFUSALS.items():
             if columns.keys() & names:
                 raise InputError(f"--wide {reason}")
@@ -599,15 +590,6 @@ def read_values_table(path: Path, options: dict[str, Any], measure: str | None) 
         return skewanova.scores.read_values(path, measure=measure)
 
 
-def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refusal: str = "") -> T:
-    """Return what `read` makes of a row per model and case, by options that it pops; with --wide, raise."""
-    columns, positive, wide = _pop_columns(options)
-    if wide:
-        raise InputError(refusal)
-    with explain_read_errors(path):
-        return read(path, columns=columns, pos_label=positive)
-
-
 def read_tables(path: Path, options: dict[str, Any]) -> Any:
     """Return one score table or, by name, those of several data sets; with --classes, scores of classes."""
     classes, settings = options.pop("classes"), dict(options)
@@ -615,7 +597,7 @@ def read_tables(path: Path, options: dict[str, Any]) -> Any:
         try:
             return read_table(path, options)
         except MultipleDatasetsError:
-            return read_long(path, settings, skewanova.read_datasets)  # which are never wide
+            return read_table(path, settings, skewanova.read_datasets)  # which are never wide
 
     def read_classes(path: Path, *, columns: Mapping[str, str], pos_label: object) -> Any:
         if pos_label is not None:
@@ -623,7 +605,7 @@ def read_tables(path: Path, options: dict[str, Any]) -> Any:
         return skewanova.scores.read_multiclass(path, classes, columns=columns)
 
     refusal = "--classes needs a row for each model and case: leave out --wide"
-    return read_long(path, options, read_classes, refusal)
+    return read_table(path, options, read_classes, refusal)
 
 
 def read_unlabelled_table(path: Path, columns: Mapping[str, str | None]) -> UnlabelledScores:

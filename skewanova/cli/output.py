@@ -96,7 +96,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
 
 def colour_summary(text: str) -> str:
-    """Return a summary with bold headings, yellow warnings and green findings, as ANSI text."""
+    """Return a summary, as `to_shell` says it, with bold headings, yellow warnings and green findings."""
     from skewanova.decision.verdict import LINE_TITLES
 
     displayed, colour = [], None
@@ -154,8 +154,8 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 @contextmanager
-def print_write_warnings() -> Iterator[None]:
-    """Print warnings of the package in the block to standard error after it, unless --quiet is set."""
+def print_warnings() -> Iterator[None]:
+    """Print our warnings of the block to standard error at the end of the command, unless --quiet is set."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
         yield
@@ -186,7 +186,7 @@ class Findings(NamedTuple):
 
 
 def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
-    """Return the command that writes its findings to --out, prints them as text or JSON, and exits."""
+    """Return the command that writes its findings to --out, prints text or JSON, and exits as they say."""
 
     @wraps(command)
     def run(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:
@@ -209,7 +209,7 @@ def _write_folder(out: Path, command: str, findings: Findings, seed: int | None)
     settings = {name: value for name, value in findings.settings.items() if value is not None}
     source, sha256 = findings.table.source, findings.table.sha256()
     made = make_provenance(command, settings, seed=seed, source=source, sha256=sha256)
-    with print_write_warnings(), replace_folder(out, made, inputs=[source, *findings.inputs]) as output:
+    with print_warnings(), replace_folder(out, made, inputs=[source, *findings.inputs]) as output:
         for name, content in findings.files().items():
             if isinstance(content, str):
                 output.write(name, content.rstrip("\n") + "\n")
@@ -258,7 +258,7 @@ def _note_to_shell(key: object, value: Any) -> Any:
 
 
 def _to_json_value(value: Any) -> Any:
-    """Return a value in types of JSON: frames are records; nan, inf and other missing values are None."""
+    """Return a value in types of JSON: frames are records, nan and inf None, notes as the shell says them."""
     import numpy as np
     import pandas as pd
 

@@ -26,7 +26,6 @@ from skewanova.base.checks import (
     make_generator,
     warn_each,
 )
-from skewanova.base.frames import iter_rows
 from skewanova.base.text import report_stage
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_frame
@@ -97,14 +96,6 @@ class Options:
         if self.control is not None:
             check_choice(self.control, models, "control")
 
-    def check_pairwise_auto(self, primary: str) -> None:
-        """Raise InputError if a pairwise test is requested, for a design that tests pairs over cases."""
-        if self.pairwise != "auto":
-            raise InputError(
-                f"`pairwise` must be 'auto' here, because this design tests pairs over cases "
-                f"({get_test(primary).name}) and not over folds, but got {self.pairwise!r}"
-            )
-
     @property
     def family_options(self) -> dict[str, Any]:
         """Keyword arguments alpha, p_adjust (by default "holm") and control of one family of pairs."""
@@ -157,7 +148,7 @@ class DesignAnalysis(ABC):
         limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
         **frames: pd.DataFrame,
     ) -> dict[str, pd.DataFrame]:
-        """Return by name: pairs, ranking (with `limits`), difference_curves, `frames`, others empty."""
+        """Return frames by name: pairs, ranking with `limits`, difference_curves, `frames`, else empty."""
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
@@ -177,23 +168,18 @@ class DesignAnalysis(ABC):
 
 
 def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
-    """Return each model's letters by the primary test; with a control, ahead, behind, not tested or ""."""
+    """Return models' letters by primary pairs or, with a control, control, ahead, behind, not tested, ""."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
-        return {control: CONTROL, **{str(row.model_a): _format_side(row) for row in iter_rows(primary)}}
+        cases = primary["p_adjusted"].isna(), ~primary["reject"].astype(bool), primary["estimate"] > 0
+        sides = np.select(cases, ["not tested", "", "ahead"], "behind").tolist()
+        return {control: CONTROL, **dict(zip(primary["model_a"].astype(str), sides, strict=True))}
     rejected = primary[primary["reject"].astype(bool)]
     return compact_letters(models, zip(rejected["model_a"], rejected["model_b"], strict=True))
 
 
-def _format_side(row: Any) -> str:
-    """Return "ahead" or "behind" for a rejected pair by its sign, "not tested" without a p-value, else ""."""
-    if np.isnan(row.p_adjusted):
-        return "not tested"
-    return ("ahead" if row.estimate > 0 else "behind") if row.reject else ""
-
-
 def _select_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
-    """Return the names of tests that are valid for the design, of all pairs or, if so, with a control."""
+    """Return the names of tests valid for the design: those that take a control, or those that need none."""
     valid = [test for test in tests if get_test(test).applies_to(design.kind)]
     if control:
         return [test for test in valid if get_test(test).needs_adjustment or get_test(test).needs_control]
@@ -263,17 +249,6 @@ def resolve_pairwise(design: FoldDesign, options: Options) -> str:
     return options.pairwise
 
 
-def _check_level(design: FoldDesign, options: Options) -> list[str]:
-    """Return [warning] if the pairwise test may exceed its level in this design, else an empty list."""
-    if options.pairwise == "auto" or design.kind in get_test(options.pairwise).designs:
-        return []
-    note = get_test(options.pairwise).note
-    return [
-        f"pairwise={options.pairwise!r} may reject true equality too often here. {note} "
-        f"These folds are not: {design.describe()}. Leave `pairwise` out"
-    ]
-
-
 @dataclass(frozen=True)
 class FoldTests:
     """Tests over folds of an evaluation, or of any measure in a frame with columns model, fold, iauprec.
@@ -316,7 +291,7 @@ class FoldTests:
         return resolve_pairwise(self.design, self.options) if self.primary is None else self.primary[1]
 
     def test_models(self) -> list[OmnibusResult]:
-        """Return the primary test of all models, the secondary ones, and a split plot over several priors."""
+        """Return the primary test of all models, secondary ones, and a split plot if there are priors."""
         applicable = (name for name in _select_tests(OMNIBUS_TESTS, self.design) if name != self.omnibus)
         others = [name for name in applicable if self.has_full_rank or not get_test(name).needs_full_rank]
         roles = {self.omnibus: "primary", **dict.fromkeys(others, "secondary")}
@@ -359,9 +334,15 @@ class FoldTests:
             frames["equivalence"] = equivalence(self.source, rope=rope, **options)
         return frames
 
-    def list_warnings(self) -> Sequence[str]:
-        """Return (warning,) that the stated test of pairs may exceed its level in the design, or ()."""
-        return warn_each(_check_level(self.design, self.options))
+    def list_warnings(self) -> list[str]:
+        """Return [text] if the stated test of pairs may exceed its level in the design, else []."""
+        name = self.options.pairwise
+        if name == "auto" or self.design.kind in get_test(name).designs:
+            return []
+        return [
+            f"pairwise={name!r} may reject true equality too often here. {get_test(name).note} "
+            f"These folds are not: {self.design.describe()}. Leave `pairwise` out"
+        ]
 
 
 @dataclass(frozen=True)
@@ -383,12 +364,11 @@ class FoldsAnalysis(DesignAnalysis):
         frames = self.build_frames(
             decisions,
             tests.test_pairs(self._compare_as_published(tests.pairwise)),
-            None,
             **tests.describe_pairs(options.rope),
             assumptions=assumptions(measures.iauprec, alpha=options.alpha),
             **self.describe_published(),
         )
-        return Analysis((primary, *self.published, *secondary), frames, tests.list_warnings())
+        return Analysis((primary, *self.published, *secondary), frames, warn_each(tests.list_warnings()))
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Return `POSTHOC_COLUMNS`, a row a pair: the primary test over another deployment prior."""

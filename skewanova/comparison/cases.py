@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from skewanova.base.checks import Floats, SkewanovaWarning, warn_each, warn_once
+from skewanova.base.checks import Floats, InputError, SkewanovaWarning, warn_each, warn_once
 from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import Analysis, DesignAnalysis
-from skewanova.inference.catalogue import name_family
+from skewanova.inference.catalogue import get_test, name_family
 from skewanova.inference.effect_sizes import add_effect_sizes, add_equivalence_tests
 from skewanova.inference.fold_statistics import FTest, pair_differences, pair_indices
 from skewanova.inference.intervals import IntervalInputs, compute_interval
@@ -138,9 +138,13 @@ class CasesAnalysis(DesignAnalysis):
 
     def compare_family(self, result: CasesComparison) -> pd.DataFrame:
         """Return `build_difference_frame`, test, p_value, p_adjusted, limits, reject; a row a pair."""
-        settings = self.options.family_options
+        settings, pairwise = self.options.family_options, self.options.pairwise
         test = name_family(self.primary_test, settings["p_adjust"], control=self.options.control is not None)
-        self.options.check_pairwise_auto(test)
+        if pairwise != "auto":
+            raise InputError(
+                f"`pairwise` must be 'auto' here, because this design tests pairs over cases "
+                f"({get_test(test).name}) and not over folds, but got {pairwise!r}"
+            )
         return adjust_family(
             build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings
         )
@@ -158,7 +162,7 @@ class TestSetAnalysis(CasesAnalysis):
         return (test_set.measure_areas(self.evaluation, weighting) for weighting in weightings)
 
     def compute_limits(self, areas: ArcsineAreas, result: TestSetComparison) -> Limits:
-        """Return models' confidence limits, differences' standard errors, the best's error, and warnings."""
+        """Return Limits: the models', differences' standard errors, the best's error, and issued warnings."""
         measures, level = self.evaluation, 1 - self.options.alpha
         options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level
         estimate = measures.iauprec.set_index("model")["iauprec"].loc[list(measures.models)]
@@ -210,7 +214,7 @@ class RunsAnalysis(CasesAnalysis):
         return Analysis([*result.tests, *self.published], frames)
 
     def compute_limits(self, areas: RunAreas, result: CasesComparison) -> Limits:
-        """Return limits of models' means over runs, SDs of differences in one run, and the best's error."""
+        """Return Limits of models' means over runs, SDs of differences in one run, and the best's error."""
         alpha = self.options.alpha
         if isinstance(result, RunsComparison):
             low, high = np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
@@ -219,11 +223,11 @@ class RunsAnalysis(CasesAnalysis):
             std_error, df = areas.means.model_errors()
             low, high = logit_interval(result.estimate, std_error, df=df, level=1 - alpha, size=size)
         error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
-        return Limits((low, high), _compute_run_sd(result, areas), error)
+        return Limits((low, high), _compute_spread(result, areas), error)
 
 
-def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
-    """Return, for each pair (n_pairs,), the SD of its difference in one run; of the mean over fixed runs."""
+def _compute_spread(result: CasesComparison, areas: RunAreas) -> Floats:
+    """Return the SD (n_pairs,) of each pair's difference in one run; its standard error if runs are fixed."""
     if areas.runs == "fixed":
         return result.std_error
     variance = areas.area.var(axis=1, ddof=1)
@@ -250,20 +254,23 @@ def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[st
 
 
 def check_sizes(
-    support: Support, low: float, estimate: Floats, error: float, *, clustered: bool
+    support: Support, prior: float, areas: Floats, best_error: float, *, clustered: bool
 ) -> pd.DataFrame:
-    """Return a row a check of the test set's size: check, statistic, p_value (nan), advice ("" if passed)."""
-    positives, effective = support.n_positive, float(effective_negatives(support.n_negative, low))
+    """Return checks of a test set's size at a prior: check, statistic, p_value (nan), advice ("" if passed).
+
+    `areas` are those of the models, the best first, and `best_error` is its standard error.
+    """
+    positives, effective = support.n_positive, float(effective_negatives(support.n_negative, prior))
     units = " (counted in clusters that hold one)" if clustered else ""
-    distance = float(1 - estimate[0]) / error if error > 0 else 0.0
+    distance = float(1 - areas[0]) / best_error if best_error > 0 else 0.0
     few = f"few positives{units}, {support.needed:g} are needed: standard errors are rough; add positives"
-    small = f"negatives / skew at prior {low:g} is small, {support.needed:g} are needed; add negatives"
+    small = f"negatives / skew at prior {prior:g} is small, {support.needed:g} are needed; add negatives"
     least = f"positives times the smallest area are below {MIN_POSITIVES_TIMES_AREA}"
     liberal = f"{least}: tests may reject too often; add positives"
     close = "the best model is close to the ceiling of 1, where differences shrink"
     checks = (
         ("positives", positives, support.needed, few),
-        ("positives_times_area", positives * float(estimate.min()), MIN_POSITIVES_TIMES_AREA, liberal),
+        ("positives_times_area", positives * float(areas.min()), MIN_POSITIVES_TIMES_AREA, liberal),
         ("effective_negatives", effective, support.needed, small),
         ("ceiling", distance, 2.0, close),
     )

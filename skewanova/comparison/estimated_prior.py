@@ -279,7 +279,7 @@ def _estimate_model(
 
 
 def _check_scales(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:
-    """Yield a warning for each model whose scores are distributed differently in different folds."""
+    """Yield the text of a warning for each model whose scores are distributed differently across folds."""
     for model, item in estimates.items():
         rows = table.frame[table.frame["model"] == model]
         fold, bins = rows["fold"].cat.codes, np.searchsorted(item.bins.edges, rows["y_score"])
@@ -301,7 +301,7 @@ def _pool_models(
     *,
     rng: Seed,
 ) -> PooledPrior:
-    """Return the prior pooled by covariance; with equal weights if models disagree or are for batches."""
+    """Return the prior pooled by covariance, or `_pool_widest` if models disagree or estimate batches."""
     parts = [*estimates.values()]
     if any(item.method == "batches" for item in parts):
         return _pool_widest(estimates, level)

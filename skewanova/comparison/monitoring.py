@@ -157,7 +157,7 @@ class MonitorReport(FrameResult):
         return (*result, *self._describe_lead())
 
     def _describe_lead(self) -> Iterator[str]:
-        """Yield a sentence on the first batch at which the chosen model is behind, or on the last."""
+        """Yield a sentence on the first batch where the model is behind, or the last; none without labels."""
         rows = [*iter_rows(self.lead)]
         names = [shorten_name(name) for name in (self.chosen, self.runner_up)]
         if self.runner_up and not rows:
@@ -283,19 +283,16 @@ def monitor(
         )
     bins, rows = _select_bins(frames["score_bins"], chosen), field_scores.select_model(chosen)
     parts: Any = [("", rows)] if "batch" not in rows else rows.groupby("batch", sort=True, observed=True)
-    counts = np.array(
-        [
-            count_by_bin(check_scores(part["y_score"].to_numpy(), "unlabelled"), bins.edges)
-            for _, part in parts
-        ]
-    )
+    scores = (check_scores(part["y_score"].to_numpy(), "unlabelled") for _, part in parts)
+    counts = np.array([count_by_bin(score, bins.edges) for score in scores])
     if "batch" not in rows:
         looks = 1
     elif looks is not None:
         looks = max(looks, len(counts))
     labelled = bins.counts._replace(unlabelled=counts.sum(axis=0))
     pooled = estimate_from_bins(replace(bins, counts=labelled), level, rng=rng)
-    judged, shifts = _judge_batches(pooled, counts, frames["leaders"], chosen, alpha=1 - level, looks=looks)
+    series = Looks(1 - level, looks)
+    judged, shifts = _judge_batches(pooled, counts, frames["leaders"], chosen, looks=series)
     names = [str(name) for name, _ in parts]
     table = pd.DataFrame(judged, columns=list(MONITOR_COLUMNS[1:]))
     table.insert(0, "batch", pd.Series(names, dtype=object))
@@ -306,8 +303,7 @@ def monitor(
     if field_scores.has_labels:
         runner_up = _find_runner_up(frames["ranking"], field_scores)
         batches = {str(name): field_scores.pair_labelled((chosen, runner_up), name) for name, _ in parts}
-        measure = _load_measure(comparison, deployment_prior)
-        judged_leads = _judge_lead(batches, measure, alpha=1 - level, looks=looks)
+        judged_leads = _judge_lead(batches, _load_measure(comparison, deployment_prior), series)
         lead = pd.DataFrame(judged_leads, columns=list(LEAD_COLUMNS))
     return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings), runner_up, lead)
 
@@ -342,22 +338,20 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
 
 
 def _judge_lead(
-    batches: Mapping[str, tuple[Bools, Floats]],
-    measure: tuple[DeploymentPrior, str],
-    *,
-    alpha: float,
-    looks: int | None,
+    batches: Mapping[str, tuple[Bools, Floats]], measure: tuple[DeploymentPrior, str], looks: Looks
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the row (`LEAD_COLUMNS`) of each labelled batch from the first on that has enough such cases."""
+    """Yield `LEAD_COLUMNS` by batch with enough labels: the window behind, else ahead, else longest."""
     labelled = {name: cases for name, cases in batches.items() if len(cases[0])}
     for number, name in enumerate(labelled, 1):
-        level = 1 - 2 * float(norm.sf(_critical_value(alpha, looks, number, 0)))
+        level = 1 - 2 * float(norm.sf(looks.critical_value(number)))
         rows = []
         for length in _list_windows(number):
             window = [*labelled.values()][number - length : number]
             positive, scores = map(np.concatenate, zip(*window, strict=True))
-            sizes = int(positive.sum()), int((~positive).sum())
-            if _is_judged(scores, *sizes, measure[0].low):
+            sizes, low = (int(positive.sum()), int((~positive).sum())), measure[0].low
+            n_scores = min(len(np.unique(column)) for column in scores.T)
+            effective = float(effective_negatives(sizes[1], low))
+            if min(sizes) >= MIN_POSITIVES and not scarce_class(n_scores, sizes[0], effective, low):
                 areas = measure_arcsine_areas(Sample(positive), scores.T, *measure)
                 test = compute_pair_tests(areas, level=level, simultaneous="none")
                 limits = float(test.conf_low[0]), float(test.conf_high[0])
@@ -368,17 +362,11 @@ def _judge_lead(
 
 
 def _judge_batches(
-    pooled: PriorEstimate,
-    counts: Floats,
-    leaders: pd.DataFrame,
-    chosen: str,
-    *,
-    alpha: float,
-    looks: int | None,
+    pooled: PriorEstimate, counts: Floats, leaders: pd.DataFrame, chosen: str, *, looks: Looks
 ) -> tuple[list[tuple[Any, ...]], list[LabelShift | None]]:
     """Return, for each batch, its row without the name, and its label shift if rejected, else None."""
-    windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, alpha=alpha, looks=looks)
-    has_moved = _detect_moves(pooled, counts, alpha, looks)
+    windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, looks)
+    has_moved = _detect_moves(pooled, counts, looks)
     ranges, df = _list_leader_ranges(leaders), pooled.label_shift.df
     rows: list[tuple[Any, ...]] = []
     shifts: list[LabelShift | None] = []
@@ -390,19 +378,27 @@ def _judge_batches(
         window, names, state = next((each for each in states if each[-1] == "changed"), states[0])
         statistic = ending[0].statistic
         p_value = float(chi2.sf(statistic, df)) if df else np.nan
-        is_rejected = p_value < _share_level(alpha, looks, number)
+        is_rejected = p_value < looks.share(number)
         shifts.append(LabelShift(statistic, df, p_value, np.array([])) if is_rejected else None)
         rows.append((*window[:-1], p_value, names, state, has_moved[number - 1]))
     return rows, shifts
 
 
-def _is_judged(scores: Floats, n_positive: int, n_negative: int, prior: float) -> bool:
-    """Return True if both classes have enough cases for a test at this prior, given their distinct scores."""
-    n_scores = min(len(np.unique(column)) for column in scores.T)
-    effective = float(effective_negatives(n_negative, prior))
-    return min(n_positive, n_negative) >= MIN_POSITIVES and not scarce_class(
-        n_scores, n_positive, effective, prior
-    )
+class Looks(NamedTuple):
+    """Error rate `alpha` of all looks together, and how many there are, None for any number."""
+
+    alpha: float
+    size: int | None
+
+    def share(self, number: int) -> float:
+        """Return the error rate of look `number`, from 1: equal shares, or 6 / (pi number)^2 of alpha."""
+        return self.alpha / self.size if self.size is not None else self.alpha * 6 / (np.pi * number) ** 2
+
+    def critical_value(self, number: int, *, of_moves: bool = False) -> float:
+        """Return the critical |z| at a look, of window means or, `of_moves`, of differences from before."""
+        if self.size is not None:
+            return simulate_critical_values(self.size, self.alpha)[of_moves]
+        return float(norm.isf(self.share(number) / (2 * len(_list_windows(number)))))
 
 
 class Window(NamedTuple):
@@ -414,11 +410,6 @@ class Window(NamedTuple):
     conf_low: float
     conf_high: float
     statistic: float
-
-
-def _share_level(alpha: float, looks: int | None, number: int) -> float:
-    """Return the part of the error rate that a look has: equal, or 6 / (pi look)^2 without a number."""
-    return alpha / looks if looks is not None else alpha * 6 / (np.pi * number) ** 2
 
 
 def _list_windows(number: int) -> list[int]:
@@ -446,20 +437,8 @@ def simulate_critical_values(looks: int, alpha: float) -> tuple[float, float]:
     return first, second
 
 
-def _critical_value(alpha: float, looks: int | None, number: int, kind: int) -> float:
-    """Return the critical |z| at a look, of window means (kind 0) or of differences from before (kind 1)."""
-    if looks is not None:
-        return simulate_critical_values(looks, alpha)[kind]
-    return float(norm.isf(_share_level(alpha, None, number) / (2 * len(_list_windows(number)))))
-
-
 def _estimate_windows(
-    labelled: BinCounts,
-    counts: Floats,
-    ratio_scale: tuple[float, float],
-    *,
-    alpha: float,
-    looks: int | None,
+    labelled: BinCounts, counts: Floats, ratio_scale: tuple[float, float], looks: Looks
 ) -> list[list[Window]]:
     """Return, for each batch, the windows that end with it, the shortest first, each with its prior."""
     sums = np.concatenate([np.zeros_like(counts[:1]), np.cumsum(counts, axis=0)])
@@ -468,7 +447,7 @@ def _estimate_windows(
     positive, negative = (np.broadcast_to(part, unlabelled.shape) for part in labelled[:2])
     pooled = BinCounts(positive, negative, unlabelled)
     peak = mixtures.find_peak(pooled)
-    squares = np.array([_critical_value(alpha, looks, number, 0) ** 2 for number, _ in ends])
+    squares = np.array([looks.critical_value(number) ** 2 for number, _ in ends])
     low, high = mixtures.interval_limits(pooled, peak, (squares * ratio_scale[0], squares * ratio_scale[1]))
     prior = expit(peak.log_odds)
     statistic = mixtures.g2_statistic(pooled, mixtures.fit_classes(pooled, prior), prior)
@@ -482,7 +461,7 @@ def _estimate_windows(
     return result
 
 
-def _detect_moves(estimate: PriorEstimate, counts: Floats, alpha: float, looks: int | None) -> Bools:
+def _detect_moves(estimate: PriorEstimate, counts: Floats, looks: Looks) -> Bools:
     """Return an array, True for each batch that ends a window whose scores differ from those before."""
     pooled = estimate.bins.counts._replace(unlabelled=counts.sum(axis=0))
     prior = np.asarray(expit(mixtures.find_peak(pooled).log_odds))
@@ -495,7 +474,7 @@ def _detect_moves(estimate: PriorEstimate, counts: Floats, alpha: float, looks: 
     spread = np.sqrt(share @ score**2 - (share @ score) ** 2)
     has_moved = np.zeros(len(counts), dtype=bool)
     for i in range(1, len(counts) if spread > 0 else 0):
-        critical = _critical_value(alpha, looks, i + 1, 1)
+        critical = looks.critical_value(i + 1, of_moves=True)
         for start in (i + 1 - length for length in _list_windows(i)):
             size = sizes[i + 1] - sizes[start]
             difference = (sums[i + 1] - sums[start]) / size - sums[start] / sizes[start]

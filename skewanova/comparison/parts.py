@@ -144,7 +144,7 @@ class DatasetsComparison(PartsResult):
 
     @cached_property
     def by_prior(self) -> pd.DataFrame:
-        """Frame of prior, model, rank, auprec (mean over data sets) and regret, a row a prior and model."""
+        """Frame of prior, model, rank, auprec (mean over data sets), regret, at the priors that all share."""
         frames = [result.by_prior[["prior", "model", "auprec"]] for result in self.comparisons.values()]
         n_parts = len(frames)
         means = pd.concat(frames).groupby(["prior", "model"], observed=True)["auprec"].agg(["mean", "size"])
@@ -297,6 +297,7 @@ def compare_datasets(
     nemenyi = [] if control is not None else [posthoc(blocks, method="nemenyi", **family)]
     differences = _measure_differences(comparisons, primary, alpha)
     groups = group_models(order, primary, control)
+    each_warnings = {name: result.warnings for name, result in comparisons.items()}
     return DatasetsComparison(
         comparisons=comparisons,
         iauprec=means,
@@ -307,7 +308,7 @@ def compare_datasets(
         ranking=ranking.assign(group=ranking["model"].map(groups))[list(ACROSS_RANKING_COLUMNS)],
         alpha=alpha,
         deployment_prior=next(iter(comparisons.values())).evaluation.deployment_prior.describe(),
-        warnings=warn_each([*notes, *_merge_warnings("data set", comparisons)]),
+        warnings=warn_each([*notes, *merge_notes("data set", each_warnings)]),
     )
 
 
@@ -321,11 +322,6 @@ def _compare_each(
             warnings.simplefilter("ignore", SkewanovaWarning)  # issued together, by data set or class
             comparisons[name] = compare(table, priors[name], **options)
     return comparisons
-
-
-def _merge_warnings(part: str, comparisons: Mapping[str, Comparison]) -> list[str]:
-    """Return the texts of all comparisons' warnings, each once with the names of its data sets or classes."""
-    return merge_notes(part, {name: result.warnings for name, result in comparisons.items()})
 
 
 def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
@@ -348,7 +344,7 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
-    """Return dataset, model, iauprec, std_error, n_folds and rank, one row a model on each data set."""
+    """Return dataset, model, iauprec, std_error (nan if unknown), n_folds, rank (1: best), by data set."""
     parts = []
     for name, result in comparisons.items():
         spread = iauprec_covariance(result.evaluation)
@@ -386,7 +382,7 @@ def _measure_differences(
 
 
 def _get_difference(result: Comparison, a: str, b: str) -> dict[str, float]:
-    """Return estimate, std_error and df of a minus b on a data set, by the first valid test with an error."""
+    """Return estimate, std_error, df of a minus b, by the first valid test that has a std_error, else nan."""
     rows = result.pairs[result.pairs["response"] == "iauprec"]
     is_valid = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
     rows = rows[is_valid & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
@@ -580,13 +576,14 @@ def compare_classes(
         models = result.ranking["model"]
         groups = group_models(models.tolist(), pairs[pairs["class"] == name], options.get("control"))
         rankings[name] = result.ranking.assign(group=models.map(groups))
+    each_warnings = {name: result.warnings for name, result in comparisons.items()}
     return ClassesComparison(
         comparisons=comparisons,
         tests=tests[list(OMNIBUS_COLUMNS)],
         pairs=pairs[["class", *POSTHOC_COLUMNS]],
         ranking=_stack_classes(rankings),
         alpha=alpha,
-        warnings=warn_each(_merge_warnings("class", comparisons)),
+        warnings=warn_each(merge_notes("class", each_warnings)),
     )
 
 

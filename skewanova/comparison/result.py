@@ -156,12 +156,12 @@ class PublishedResult(TestedResult):
         return write_latex(chosen, siunitx=siunitx, label=label)
 
     def to_markdown(self, table: str = "performance", **options: Any) -> str:
-        """Return one table as GitHub Markdown; the options are the first five of :meth:`to_latex`."""
+        """Return one table as GitHub Markdown; options are columns, rows, digits, caption of `to_latex`."""
         check_subset(options, ("columns", "rows", "digits", "caption"), "options")
         return build_publication_table(self, table, **options).to_markdown()
 
     def to_html(self, table: str = "performance", **options: Any) -> str:
-        """Return one table as HTML; the options are the first five of :meth:`to_latex`."""
+        """Return one table as HTML; options are columns, rows, digits, caption of :meth:`to_latex`."""
         check_subset(options, ("columns", "rows", "digits", "caption"), "options")
         return build_publication_table(self, table, **options).to_html()
 

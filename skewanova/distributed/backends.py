@@ -66,7 +66,7 @@ def group_columns(columns: Container[str]) -> list[str]:
 
 
 class Split(NamedTuple):
-    """Columns that define groups of rows, and a function that adds some of them, `added`, as integers."""
+    """Columns `keys` that define groups, after `transform` of the rows adds the integer columns `added`."""
 
     keys: Sequence[str]
     transform: RowFunction
@@ -74,7 +74,7 @@ class Split(NamedTuple):
 
     @classmethod
     def into_buckets(cls, n_buckets: int, column: str) -> Split:
-        """Return the split into `n_buckets` groups of rows by the hash of a column."""
+        """Return the split of rows into at most `n_buckets` groups by the hash of a column."""
         return cls(["bucket"], partial(add_bucket, column=column, n_buckets=n_buckets), ["bucket"])
 
 
@@ -110,14 +110,14 @@ class Backend(Protocol):
         return pd.concat(parts) if parts else pd.DataFrame(columns=[*columns])
 
     def map_partitions(self, columns: Mapping[str, str], function: RowFunction) -> list[Any]:
-        """Return a list of the function's result for every partition, or batch of rows."""
+        """Return a list of the function's result for the rows of every partition or batch, in their order."""
         with self._translate_errors():
             return self._collect(self._partition(self._select(columns), function))
 
     def map_groups(
         self, columns: Mapping[str, str], function: RowFunction, split: Split | None = None
     ) -> list[Any]:
-        """Return a list of the function's result for every (model, fold), or every group of `split`."""
+        """Return the function's results for every (model, fold), or group of `split`: a list in any order."""
         with self._translate_errors():
             return self._collect(self._split(columns, function, split))
 
@@ -170,7 +170,7 @@ class Backend(Protocol):
         """Return the types of the errors of the engine."""
 
     def _describe_damage(self) -> str | None:
-        """Return the error text of the first damaged Parquet file read, on this machine, or None."""
+        """Return a sentence on the first damaged local Parquet file that the frame reads, or None."""
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -290,7 +290,7 @@ class DaskFrame(Backend):
         return (*errors, distributed.KilledWorker, *lost)
 
     def _describe_damage(self) -> str | None:
-        """Return the error text of the first damaged Parquet file that the frame reads, or None."""
+        """Return a sentence on the first damaged Parquet file that the frame reads, or None."""
         steps = self.source.expr.walk() if hasattr(self.source, "expr") else ()
         sources = [step.operand("path") for step in steps if "path" in step._parameters]
         paths = [path for item in sources for path in (item if isinstance(item, list | tuple) else [item])]
@@ -325,7 +325,7 @@ class SparkFrame(Backend):
 
     def _partition(self, rows: Any, function: RowFunction) -> Any:
         """Return the Spark frame of the function's pickled result for every batch of rows."""
-        return rows.mapInArrow(partial(_apply_to_batches, _read_rows, function), RECORD_SCHEMA)
+        return rows.mapInArrow(partial(_apply_to_rows_of_batches, function), RECORD_SCHEMA)
 
     def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> Any:
         """Return the Spark frame of the function's pickled result for the rows of every group."""
@@ -333,7 +333,7 @@ class SparkFrame(Backend):
 
     def _continue(self, results: Any, function: Callable[[Any], Any]) -> Any:
         """Return the Spark frame of the function's pickled result for every pickled result."""
-        return results.mapInArrow(partial(_apply_to_batches, _unpickle_values, function), RECORD_SCHEMA)
+        return results.mapInArrow(partial(_apply_to_pickled_values, function), RECORD_SCHEMA)
 
     def _persist(self, results: Any) -> Any:
         """Return the Spark frame of results, which its workers keep once it is computed."""
@@ -354,28 +354,23 @@ class SparkFrame(Backend):
         return (*errors, ConnectionError)
 
     def _describe_damage(self) -> str | None:
-        """Return the error text of the first damaged Parquet file that the frame reads, or None."""
+        """Return a sentence on the first damaged Parquet file that the frame reads, or None."""
         with suppress(*self._errors()):  # the session may have ended
             return _describe_damaged_file(self.source.inputFiles(), list(self.source.columns))
         return None
 
 
-def _apply_to_batches(
-    read: Callable[[Any], Iterable[Any]], function: Callable[[Any], Any], batches: Iterator[Any]
-) -> Iterator[Any]:
-    """Yield Arrow batches of the pickled results of a function of each value that `read` makes of a batch."""
+def _apply_to_rows_of_batches(function: RowFunction, batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield, for each Arrow batch, one with the pickled result of a function of its rows, a data frame."""
     for batch in batches:
-        yield from _pickle_values(map(function, read(batch))).to_batches()
+        yield from _pickle_values([function(batch.to_pandas())]).to_batches()
 
 
-def _read_rows(batch: Any) -> list[pd.DataFrame]:
-    """Return a list of one item, the rows of an Arrow batch as a data frame."""
-    return [batch.to_pandas()]
-
-
-def _unpickle_values(batch: Any) -> Iterator[Any]:
-    """Return an iterator over the unpickled values in the column record of an Arrow batch."""
-    return map(pickle.loads, batch.column("record").to_pylist())
+def _apply_to_pickled_values(function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield, for each Arrow batch of pickled values, one with the pickled results of a function of each."""
+    for batch in batches:
+        values = map(pickle.loads, batch.column("record").to_pylist())
+        yield from _pickle_values(map(function, values)).to_batches()
 
 
 def _apply_to_table(function: RowFunction) -> Callable[[Any], Any]:
@@ -412,7 +407,7 @@ def add_bucket(frame: pd.DataFrame, *, column: str, n_buckets: int) -> pd.DataFr
 
 
 def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> str | None:
-    """Return the error text of the first damaged Parquet file at local paths or patterns, or None."""
+    """Return a sentence on the first damaged Parquet file at local paths or patterns, or None."""
     files: list[Path] = []
     for path in map(str, paths):
         local = unquote(re.sub("^file:(//)?", "", path)) if path.startswith("file:") else path

@@ -196,7 +196,7 @@ class RowChecks:
         _check_sorted(check, rows)
 
     def find_positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
-        """Return ((model, fold), distinct scores of its positives) for every pair in a partition."""
+        """Return ((model, fold), unsorted distinct scores of positives) for every group of a partition."""
         if not len(frame):
             return []
         rows = _drop_weightless(self.read(frame))
@@ -280,7 +280,7 @@ def summarize_groups(
     *,
     pos_label: object,
 ) -> tuple[CaseSummary | None, SamplingSummary | None, PersistedCases | None]:
-    """Return summaries of cases and of sampling, and the cases of one test set on workers, each or None."""
+    """Return summaries of cases, of clusters and weights, and the cases of one test set; each may be None."""
     counts = table.counts
     checks = RowChecks(
         models=table.models,
@@ -351,12 +351,9 @@ def _summarize_sampling(
         kinds = tuple(np.sum([part.kinds for part in parts], axis=0).tolist())
         check_several_clusters(sum(kinds), next((part.name for part in parts if part.name is not None), None))
         raise_errors([part.error for part in parts])
-        shared = _join_shared_clusters([part.shared for part in parts if part.shared is not None])
+        several = [part.shared for part in parts if part.shared is not None]
+        if several:
+            most = max(several, key=lambda item: (item.n_folds, str(item.name)))
+            shared = most._replace(n_clusters=sum(item.n_clusters for item in several))
         sums = UnitSums.merge([part.sums for part in parts])
     return SamplingSummary(sum(kinds), shared, sums, weights, kinds, (distinct[0], distinct[1]))
-
-
-def _join_shared_clusters(parts: Sequence[SharedClusters]) -> SharedClusters | None:
-    """Return the part whose cluster is in most folds, with the sum of `n_clusters` over parts; or None."""
-    most = max(parts, key=lambda item: (item.n_folds, str(item.name)), default=None)
-    return most and most._replace(n_clusters=sum(item.n_clusters for item in parts))

@@ -46,26 +46,12 @@ MAX_LOCAL_ROWS = 1_000_000
 BYTES_PER_ROW, MEMORY_SHARE = 200, 0.5
 
 
-FIXED_RUNS = (
-    "fixed runs on one test set need the scores in memory: pass frame.compute() of Dask or frame.toPandas() "
-    "of Spark, or state design='runs' or 'nested_runs'"
-)
-
-
-NOT_BY_RISES = (
-    "area_estimator={!r} needs the scores in memory: pass frame.compute() of Dask or frame.toPandas() of "
-    "Spark, or use one of {}"
-)
-
-
-MANY_WEIGHTS = (
-    "more than {} different weights in a class need the scores in memory: pass frame.compute() of Dask or "
-    "frame.toPandas() of Spark, or round the weights"
-)
+#: What needs the scores in memory, and what else can be done.
+NOT_ON_WORKERS = "{} the scores in memory: pass frame.compute() of Dask or frame.toPandas() of Spark, or {}"
 
 
 def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_label: object) -> Scores:
-    """Return the scores of a Dask or Spark frame: small test sets and halvings in memory, else as curves."""
+    """Return a ScoreTable in memory, if a test set is small or there are halvings, else StreamedScores."""
     column_map = ColumnMap.from_names(columns, pos_label=pos_label)
     selected = column_map.select(engine.names, engine.name)
     present = {column: name for column, name in column_map.names.items() if name in selected}
@@ -142,15 +128,18 @@ class DistributedCases(PairedTestSet):
         """Return the areas of all models and runs of an evaluation, and sums of deviations over all cases."""
         area_estimator = evaluation.area_estimator
         if area_estimator not in STEP_ESTIMATORS:
-            allowed = [name for name in ESTIMATORS if name in STEP_ESTIMATORS]
-            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(allowed)))
+            allowed = ", ".join(name for name in ESTIMATORS if name in STEP_ESTIMATORS)
+            raise InputError(
+                NOT_ON_WORKERS.format(f"area_estimator={area_estimator!r} needs", f"use one of {allowed}")
+            )
         cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]
         values = CaseJackknife(curves, rows, weightings, area_estimator, self.sample, self.weights)
         if self.sample.sums is not None:  # else the means follow from the curves
             if not self.sample.clustered and max(map(len, self.weights)) > MAX_DISTINCT_WEIGHTS:
-                raise InputError(MANY_WEIGHTS.format(MAX_DISTINCT_WEIGHTS))
+                many = f"more than {MAX_DISTINCT_WEIGHTS} different weights in a class need"
+                raise InputError(NOT_ON_WORKERS.format(many, "round the weights"))
             sums = np.sum(self.parts.map(values.sum_by_stratum), axis=0)
             means = sums / np.maximum(self.sample.stratum_sizes, 1)[:, None, None]
             values = replace(values, means=means)
@@ -171,7 +160,7 @@ class DistributedCases(PairedTestSet):
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return (rows with the products of deviations, variances) for each projection from the priors."""
+        """Return (R factor of the deviations, variances) for each projection of areas at the priors."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sums = self.measure(evaluation, weightings, turns=projections)
         n_curves = len(sums.estimate)
@@ -181,9 +170,9 @@ class DistributedCases(PairedTestSet):
     def measure_rows(
         self, evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
     ) -> tuple[Floats, Floats]:
-        """Return areas (n_cells, n_weightings), and rows (n_rows, n_cells, n_weightings).
+        """Return areas (n_cells, n_weightings) and R factor of deviations (n_rows, n_cells, n_weightings).
 
-        The rows have the cross-products of the deviations. Many priors are interpolated from some nodes.
+        Cells are (model, run), run by run of each model. Many priors are interpolated from some nodes.
         """
         targets, weight = list(weightings), np.eye(len(weightings))
         if all(isinstance(item, UniformPrior) and item.low == item.high for item in weightings):
@@ -200,7 +189,8 @@ def iter_distributed_areas(
     """Yield areas and deviations of all models and runs, by deployment prior; raise if the runs are fixed."""
     table: Any = evaluation.scores
     if evaluation.design.runs == "fixed":
-        raise InputError(FIXED_RUNS)
+        remedy = "state design='runs' or 'nested_runs'"
+        raise InputError(NOT_ON_WORKERS.format("fixed runs on one test set need", remedy))
     cases = distribute_cases(table, table.parts)
     areas, rows = cases.measure_rows(evaluation, weightings)
     for i in range(len(weightings)):
@@ -213,15 +203,10 @@ def distribute_cases(table: StreamedScores, parts: CasePartitions) -> Distribute
     check_paired(table)
     if len(table.folds) > 1:
         check_clustered_runs(table)
-    weights = (np.ones(1), np.ones(1)) if table.sampling is None else table.sampling.distinct
-    return DistributedCases(summarize_sample(table), table.packed, parts, weights)
-
-
-def summarize_sample(table: StreamedScores) -> SampleSummary:
-    """Return numbers of units, weights and clustering of the cases of a distributed test set."""
     sampling = table.sampling
     if sampling is None:
-        return SampleSummary.from_sizes(table.counts[0, 0])
+        return DistributedCases(SampleSummary.from_sizes(table.counts[0, 0]), table.packed, parts)
     sums = UnitSums(*(part[0, 0] for part in sampling.sums))
     sizes = sampling.kinds if table.has_clusters else table.counts[0, 0]
-    return SampleSummary.from_sizes(sizes, sums=sums, clustered=table.has_clusters)
+    sample = SampleSummary.from_sizes(sizes, sums=sums, clustered=table.has_clusters)
+    return DistributedCases(sample, table.packed, parts, sampling.distinct)

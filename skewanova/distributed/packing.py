@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
 
 from skewanova.base.checks import (
     Bools,
@@ -57,7 +58,7 @@ Part = TypeVar("Part", "GroupSample", "Piece")
 
 
 def return_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function, changed to return input errors, which some engines would alter if raised."""
+    """Return the function, changed to return input errors, not raise them, and to hide our warnings."""
 
     @wraps(function)
     def wrapper(*args: Any, **options: Any) -> Any:
@@ -113,7 +114,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     else:
         curve = PackedCurve.from_cases(positive, score)
     names = [str(labels[np.argmin(positive)]), str(labels[np.argmax(positive)])]
-    has_whole_cases = "case" in table.frame and _is_integer(table.frame["case"].cat.categories)
+    has_whole_cases = "case" in table.frame and is_integer_dtype(table.frame["case"].cat.categories)
     return PackedGroup(str(model), str(fold), curve, (names[0], names[1]), has_whole_cases)
 
 
@@ -126,15 +127,11 @@ def _drop_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
 
 
 def _has_whole_cases(rows: pd.DataFrame, where: RowName) -> bool:
-    """Return True if rows name their cases and all names are whole numbers."""
-    return "case" in rows and _is_integer(
-        to_categorical(rows["case"], "case", where, numeric=True).categories
-    )
-
-
-def _is_integer(levels: pd.Index[Any]) -> bool:
-    """Return True if the levels have an integer type."""
-    return bool(pd.api.types.is_integer_dtype(levels.dtype))
+    """Return True if rows have a column case of whole numbers only; raise if a case is empty."""
+    if "case" not in rows:
+        return False
+    cases = to_categorical(rows["case"], "case", where, numeric=True)
+    return is_integer_dtype(cases.categories)
 
 
 def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object) -> Bools:
@@ -182,7 +179,7 @@ def _sample_group(rows: pd.DataFrame) -> GroupSample:
 
 
 def read_group(rows: pd.DataFrame) -> Group:
-    """Return the model and the fold of the rows of a group, as text."""
+    """Return the model and the fold of the rows of one group, as text, by its first row."""
     model, fold = (
         to_categorical(rows[key][:1], key, name_row, numeric=key == "fold").categories.item()
         for key in GROUP_COLUMNS
@@ -197,7 +194,7 @@ def group_parts(parts: Sequence[Part]) -> dict[Group, list[Part]]:
 
 
 def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArray[Any]]:
-    """Return ascending scores that split each group of more than `most` rows into pieces of about half."""
+    """Return, by group of more than `most` rows, ascending scores that cut it into pieces of `most` / 2."""
     result = {}
     for group, parts in group_parts(sketches).items():
         total = sum(item.n_rows for item in parts)
@@ -240,7 +237,7 @@ class Piece:
 
 
 def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object) -> Piece:
-    """Return the curve of one piece from its counts, with labels of the whole table."""
+    """Return the curve of one piece from the rows of `count_levels`, with labels of the whole table."""
     score = validate_scores(frame["y_score"], "y_score", name_row)
     positive = read_labels(frame["y_true"], labels, pos_label)
     levels, level = np.unique(score, return_inverse=True)

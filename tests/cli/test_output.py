@@ -73,7 +73,7 @@ def test_what_is_warned_of_while_an_output_is_written_is_told(folder, undrawn, m
 
 
 def test_other_warnings_of_writing_pass():
-    with pytest.warns(UserWarning, match=r"^mine$"), cli_output.print_write_warnings():
+    with pytest.warns(UserWarning, match=r"^mine$"), cli_output.print_warnings():
         warnings.warn("mine", UserWarning, stacklevel=1)
 
 
