@@ -156,14 +156,21 @@ COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
 class Failure(click.ClickException):
     """One line that says what went wrong."""
 
-    def __init__(self, message: str, exit_code: int = FAILED) -> None:
+    exit_code = FAILED
+
+    def __init__(self, message: str) -> None:
         super().__init__(escape_text(message))
-        self.exit_code = exit_code
 
     def show(self, file: Any = None) -> None:
         """Print "Error: MESSAGE" to standard error, if somebody still reads."""
         with suppress(OSError):
             click.echo(f"{click.style('Error:', fg='red', bold=True)} {self.message}", err=True, file=file)
+
+
+class Refusal(Failure):
+    """Failure where the input is at fault."""
+
+    exit_code = BAD_INPUT
 
 
 #: Options by heading of the help; all others stand between the two.
@@ -261,8 +268,8 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
             deferred.clear()
-            text = to_shell(str(error).replace("`directory`", f"--{folder}"))
-            raise Failure(text, FAILED if isinstance(error, DiskFullError) else BAD_INPUT) from error
+            kind = Failure if isinstance(error, DiskFullError) else Refusal
+            raise kind(to_shell(str(error).replace("`directory`", f"--{folder}"))) from error
         finally:
             print_lines(deferred)
 

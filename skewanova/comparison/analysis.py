@@ -341,7 +341,7 @@ class FoldTests:
             return []
         return [
             f"pairwise={name!r} may reject true equality too often here. {get_test(name).note} "
-            f"These folds are not: {self.design.describe()}. Leave `pairwise` out"
+            f"These folds are not independent: {self.design.describe()}. Leave `pairwise` out"
         ]
 
 
@@ -364,6 +364,7 @@ class FoldsAnalysis(DesignAnalysis):
         frames = self.build_frames(
             decisions,
             tests.test_pairs(self._compare_as_published(tests.pairwise)),
+            None,
             **tests.describe_pairs(options.rope),
             assumptions=assumptions(measures.iauprec, alpha=options.alpha),
             **self.describe_published(),

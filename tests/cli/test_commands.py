@@ -136,9 +136,7 @@ def test_options_about_columns_and_those_that_are_refused(folder):
     table.assign(label=np.where(table["label"] == 1, "ill", "well")).to_csv("w.csv", index=False)
     done = run("check", "w.csv", "--wide", *options[2:6], *options[8:])
     assert (done.exit_code, done.output) == (0, known)
-    planned = [
-        ("--cost-case -1", "^Error: --cost-case must be an area that one unit costs, 0 or more, but got")
-    ]
+    planned = [("--cost-case -1", "^Error: --cost-case must be an area that one unit costs, 0 or more")]
     commands = (["compare", *QUICK], COMPARED), (["intervals"], INTERVALS), (["plan"], planned)
     for command, table in commands:
         for options, message in table:
@@ -193,7 +191,6 @@ def test_one_fold_and_wide_models_are_compared(folder, undrawn, tmp_path, monkey
     assert "No test is reliable here, so no difference is claimed." in done.output
     page = (folder / "report" / "report.html").read_text(encoding="utf-8")
     assert "F over cases of one test set of IAUPREC: F(" in " ".join(page.split())
-    assert (folder / "report" / "report.html").is_file()
     monkeypatch.chdir(tmp_path)
     labels = [0, 1] * 30
     columns = {"y_true": labels, "a": np.arange(60.0), "b": np.arange(60.0) % 7, "site": "north"}
@@ -220,7 +217,6 @@ COMPARED = [
     ("--at-priors 5", "^Error: Invalid value for '--at-priors': --at-priors must lie strictly between"),
     ("--paper .", "^Error: --paper must not be the current folder"),
     ("--seed -1", "-1 is not in the range x>=0"), ("--out scores.csv", "'scores.csv' is a file"),
-    ("--paper .", "^Error: --paper must not be the current folder"),
     ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
 ]  # fmt: skip
 INTERVALS = [

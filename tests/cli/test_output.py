@@ -53,7 +53,6 @@ def test_comparison_as_json_holds_every_frame(folder, known, undrawn):
             for value, wanted in zip(record.values(), row.values(), strict=True):
                 missing = isinstance(wanted, float) and not np.isfinite(wanted)
                 assert value is None if missing else value == wanted
-    assert (folder / "report" / "report.html").is_file()
 
 
 @pytest.mark.parametrize("command", [["compare", "scores.csv", *QUICK, "--json"], ["plan", "scores.csv"]])
@@ -115,7 +114,6 @@ def test_quiet_prints_nothing_and_every_stage_is_counted(folder, undrawn):
     done = run("compare", "scores.csv", *QUICK, "--quiet", "--out", "report")
     assert (done.exit_code, done.output) == (0, "")
     assert (folder / "report" / "report.html").is_file()
-    assert run("check", "scores.csv", "-q").output == ""
     assert run("intervals", "scores.csv", "-q").output == ""
     assert_refused(["check", "absent.csv", "--quiet"], "there is no file", folder)
     heard = []

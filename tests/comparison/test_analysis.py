@@ -1,6 +1,7 @@
 """The tests over folds that a design leads to, and the split-half variance wherever a mean has one."""
 
 import warnings
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -99,6 +100,12 @@ def test_hotelling_is_left_out_where_folds_are_too_few(kind, n_folds, n_models):
     found = [result.test for result in omnibus(random_table(n_folds, n_models), kind)]
     assert ("hotelling" in found) == (n_folds >= n_models)
     assert ("corrected_hotelling" in found) == (n_folds >= n_models and kind != "independent")
+
+
+def test_a_warning_says_that_folds_are_not_independent_whatever_the_note_of_the_test():
+    tests = fold_tests(random_table(5, 3), "kfold")
+    (text,) = replace(tests, options=replace(tests.options, pairwise="games_howell")).list_warnings()
+    assert "with 5 folds and 4 models). These folds are not independent: one cross-validation" in text
 
 
 @pytest.mark.parametrize("kind", ["independent", "kfold"])

@@ -101,7 +101,7 @@ def test_a_control_is_the_family_on_one_set(found):
 
 
 def test_ranking_and_difference_curves_have_intervals_over_cases(found):
-    _, _, result = found
+    labels, scores, result = found
     ranking = result.ranking
     assert ranking["model"].tolist() == ["top", "mid", "low"]
     assert ranking["std"].isna().all()
@@ -109,7 +109,6 @@ def test_ranking_and_difference_curves_have_intervals_over_cases(found):
     top = result.pairs.iloc[0]  # of three models the third is far behind: a normal tail is left
     expected = stats.norm.cdf(top["estimate"] / top["std_error"])
     assert ranking["p_best"].iloc[0] == pytest.approx(expected, abs=0.03)  # drawn in by the third's errors
-    labels, scores, result = found
     curves = result.tables["difference_curves"]
     pair = curves[(curves["model_a"] == "top") & (curves["model_b"] == "mid")]
     for row in pair.iloc[::10].itertuples():
@@ -405,8 +404,7 @@ def test_the_primary_and_its_variance_are_those_of_the_public_function(compared_
     at = public(labels, scores, 0.5)
     checks = result.pairs[(result.pairs["role"] == "secondary") & (result.pairs["prior"] == 0.5)]
     assert sorted(checks["p_adjusted"]) == pytest.approx(sorted(at.p_adjusted))
-    labels, scores, result = compared_runs
-    expected = public(labels, scores, RUNS["deployment_prior"]).components
+    errors, expected = expected.std_error, expected.components
     pd.testing.assert_frame_equal(result.tables["components"].round(9), expected.round(9))
     assert result.tables["components"]["share"].sum() == pytest.approx(1)
     assert "| run |" in result.to_markdown("components")
@@ -415,7 +413,6 @@ def test_the_primary_and_its_variance_are_those_of_the_public_function(compared_
     assert [bar.get_width() for bar in ax.patches] == pytest.approx((100 * expected["share"]).tolist())
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["more runs help", "more cases help"]
     plan = sa.plan_comparison(runs_of(labels, scores), (0.2, 0.4), difference=0.1).to_frame()
-    errors = public(labels, scores, RUNS["deployment_prior"]).std_error
     assert sorted(plan["std_error"]) == pytest.approx(sorted(errors))
     assert plan["run_share"].between(0, 1).all()
     assert (plan["case_factor"] > 0).all()
@@ -440,11 +437,10 @@ def test_bands_of_means_know_that_runs_are_few(compared_runs):
 
 def test_the_spread_over_runs_in_ranking_and_words(compared_runs):
     """Cases vary too, so t over runs would cover too seldom."""
-    *_, result = compared_runs
+    labels, scores, result = compared_runs
     for frame in (auprec_intervals(result.evaluation), sa.decision.rank_models(result.evaluation)):
         assert frame[["conf_low", "conf_high"]].isna().all(axis=None)
         assert frame.drop(columns=["conf_low", "conf_high"]).notna().any(axis=None)
-    labels, scores, result = compared_runs
     expected = public(labels, scores, RUNS["deployment_prior"])
     best = int(np.argmax(expected.estimate))
     top = result.ranking.iloc[0]

@@ -108,7 +108,10 @@ def test_what_is_not_there_or_only_in_one_is_told(old, tmp_path):
     for other, end in ((tmp_path, "but got '"), (tmp_path / "absent", "but there is no '.*absent'$")):
         expect_error(f"^`new` must be a folder written by .*--json, {end}", changes, old, other)
     write_folder(old, tmp_path / "classes" / "class-001")
+    (tmp_path / "values" / "tables").mkdir(parents=True)
+    (tmp_path / "values" / "tables" / "values.csv").touch()
     for read in (changes, monitor):
+        expect_error("holds a comparison of values, which has no IAUPREC$", read, tmp_path / "values", old)
         with pytest.raises(InputError, match=r"holds several; give that of one, such as '.*class-001'$"):
             read(tmp_path / "classes", old)
     several = SimpleNamespace(comparisons={"a": old})
@@ -119,7 +122,6 @@ def test_what_is_not_there_or_only_in_one_is_told(old, tmp_path):
     write_json(tmp_path / "a", row, alpha=0.05)
     write_json(tmp_path / "b", row)
     assert changes(tmp_path / "a", tmp_path / "b").sentences == ("A still leads.",)
-    row = (1, "A", 0.5, "a")
     write_json(tmp_path / "a", row, control="\x1b[31m")
     write_json(tmp_path / "b", row, control=None)
     told = changes(tmp_path / "a", tmp_path / "b").sentences
