@@ -283,7 +283,7 @@ ESTIMATE = "estimate:"
 
 
 def accept_estimate(parse: Callable[[str], T]) -> Callable[[str], T | Path]:
-    """Return a parser like `parse`, which of ``estimate:UNLABELLED`` returns the path of that file."""
+    """Return a parser like `parse`, which returns the path of the file for the text ``estimate:PATH``."""
 
     def parse_or_path(text: str) -> T | Path:
         if not text.strip().startswith(ESTIMATE):

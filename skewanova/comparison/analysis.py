@@ -168,7 +168,7 @@ class DesignAnalysis(ABC):
 
 
 def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
-    """Return models' letters by primary pairs or, with a control, control, ahead, behind, not tested, ""."""
+    """Return letters by primary pairs or, with a control, "control", "ahead", "behind", "not tested", ""."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
         cases = primary["p_adjusted"].isna(), ~primary["reject"].astype(bool), primary["estimate"] > 0

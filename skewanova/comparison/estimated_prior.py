@@ -162,7 +162,7 @@ class PriorEstimates(FrameResult):
         return frame
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return the columns of :meth:`skewanova.PriorEstimate.bins_frame` after model, a row a bin."""
+        """Return model, bin and the other columns of :meth:`skewanova.PriorEstimate.bins_frame`, by model."""
         parts = [result.bins_frame().assign(model=model) for model, result in self.by_model.items()]
         frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
         return frame[["model", *(column for column in frame if column != "model")]]

@@ -364,7 +364,7 @@ def _judge_lead(
 def _judge_batches(
     pooled: PriorEstimate, counts: Floats, leaders: pd.DataFrame, chosen: str, *, looks: Looks
 ) -> tuple[list[tuple[Any, ...]], list[LabelShift | None]]:
-    """Return, for each batch, its row without the name, and its label shift if rejected, else None."""
+    """Return, by batch, the row (`MONITOR_COLUMNS` but batch), and the label shift if rejected, else None."""
     windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, looks)
     has_moved = _detect_moves(pooled, counts, looks)
     ranges, df = _list_leader_ranges(leaders), pooled.label_shift.df
@@ -391,7 +391,7 @@ class Looks(NamedTuple):
     size: int | None
 
     def share(self, number: int) -> float:
-        """Return the error rate of look `number`, from 1: equal shares, or 6 / (pi number)^2 of alpha."""
+        """Return the error rate of look `number`, from 1: alpha / size, else 6 alpha / (pi number)^2."""
         return self.alpha / self.size if self.size is not None else self.alpha * 6 / (np.pi * number) ** 2
 
     def critical_value(self, number: int, *, of_moves: bool = False) -> float:

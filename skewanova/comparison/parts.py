@@ -282,7 +282,7 @@ def compare_datasets(
             "`scores` has several classes of the same cases, which are not independent data sets; use "
             "skewanova.compare_classes(scores)"
         )
-    check_arguments("compare_datasets", options)
+    check_arguments(compare_datasets, options)
     tables = read_datasets(scores, columns=columns, pos_label=pos_label)
     check_same_models({name: table.models for name, table in tables.items()})
     priors = dict.fromkeys(tables, deployment_prior)
@@ -559,7 +559,7 @@ def compare_classes(
             "`scores` must be the result of skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b}), but "
             f"got {type(scores).__name__}; with two classes use skewanova.compare(table)"
         )
-    check_arguments("compare_classes", options)
+    check_arguments(compare_classes, options)
     check_alpha(alpha)
     priors = _check_class_priors(deployment_prior, scores.classes)
     comparisons = _compare_each("class", scores.tables, priors, alpha=alpha, rng=rng, **options)
@@ -596,8 +596,8 @@ def _check_class_priors(
     for name in classes:
         if name not in deployment_prior:
             raise InputError(
-                f"`deployment_prior` must have a prior for each of {', '.join(map(repr, classes))}, but has "
-                f"those of {', '.join(map(repr, deployment_prior)) or 'none'}"
+                f"`deployment_prior` must have a prior for each class, by the names "
+                f"{', '.join(map(repr, classes))}, but has {', '.join(map(repr, deployment_prior)) or 'none'}"
             )
     return deployment_prior
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from functools import partial
 from inspect import signature
@@ -408,17 +408,21 @@ def name_estimators(estimators: object) -> dict[str, Any]:
     return dict(result)
 
 
-def check_arguments(function: str, options: Iterable[str], *, excluded: Container[str] = ()) -> None:
+def check_arguments(
+    function: Callable[..., Any], options: Iterable[str], *, excluded: Container[str] = ()
+) -> None:
     """Raise InputTypeError for the first of `options` that `compare` does not take, or that is excluded."""
-    parameters = signature(compare).parameters
+    accepted = [name for name in signature(compare).parameters if name not in excluded]
     for name in options:
-        if name not in parameters or name in excluded:
-            raise InputTypeError(f"{function}() has no argument {name!r}{suggest_name(name, parameters)}")
+        if name not in accepted:
+            names = [*signature(function).parameters, *accepted]
+            remedy = suggest_name(name, names) or f"; help(skewanova.{function.__name__}) names them"
+            raise InputTypeError(f"{function.__name__}() has no argument {name!r}{remedy}")
 
 
 def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
     """Raise unless `compare` takes the options and their values, before any estimator is fitted."""
-    check_arguments("compare_estimators", options, excluded={"scores", "missing"})
+    check_arguments(compare_estimators, options, excluded={"scores", "missing"})
     call = signature(compare).bind(None, **options)
     call.apply_defaults()
     values = call.arguments

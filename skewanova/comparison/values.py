@@ -394,7 +394,7 @@ def _describe_design(design: FoldDesign, unit: str) -> str:
 def choose_primary_tests(
     unit: str, options: Options, shape: tuple[int, ...]
 ) -> tuple[tuple[str, str] | None, list[str]]:
-    """Return the primary tests of all models and pairs of data sets (None: by the design), and notes."""
+    """Return (test of all models, of pairs) of data sets, else None, and notes; `shape`: folds, models."""
     if unit != "data set":
         return None, []
     if options.pairwise != "auto":

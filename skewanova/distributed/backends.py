@@ -61,7 +61,7 @@ RECORD_SCHEMA = "record binary"
 
 
 def group_columns(columns: Container[str]) -> list[str]:
-    """Return the available columns of `GROUP_COLUMNS`."""
+    """Return the names of `GROUP_COLUMNS` that are among the columns, in that order."""
     return [key for key in GROUP_COLUMNS if key in columns]
 
 

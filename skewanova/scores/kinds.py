@@ -13,8 +13,14 @@ DESIGNS = (
 VALUES_DESIGNS = {
     "independent": "every fold has training and test data of its own",
     "kfold": "one cross-validation",
-    "repeated_kfold": "several cross-validations of the same data, with test_fraction (--test-fraction)",
-    "repeated_holdout": "random splits of the same data, with test_fraction (--test-fraction)",
+    "repeated_kfold": (
+        "several cross-validations of the same data, as in skewanova.FoldDesign('repeated_kfold', "
+        "test_fraction=0.2), or --design repeated_kfold --test-fraction 0.2"
+    ),
+    "repeated_holdout": (
+        "random splits of the same data, as in skewanova.FoldDesign('repeated_holdout', "
+        "test_fraction=0.2), or --design repeated_holdout --test-fraction 0.2"
+    ),
     "runs": "trainings with other seeds, all tested on one test set",
     "datasets": "every row is another data set",
 }

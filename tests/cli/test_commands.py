@@ -318,7 +318,7 @@ def test_compare_values(values):
 
 
 @each(("arguments", "message"), [
-    (["values.csv"], "--design must say how the folds were made"),
+    (["values.csv"], "--design must say how .* as in --design repeated_kfold --test-fraction 0.2;"),
     (["values.csv", "--design", "datasets", "--test-fraction", 0.2], "--test-fraction is for folds"),
     (["values.csv", "--design", "kfold", "--models", "m0,m9"], "--models must be one of m0, m1, m2"),
     (["values.csv", "--design", "kfold", "--models", "m0"], "at least 2 models"),

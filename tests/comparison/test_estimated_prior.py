@@ -69,7 +69,6 @@ def test_a_case_counts_once_and_doubt_is_said_first(found, tmp_path):
     assert any("refitted on all labelled data" in text for text in averaged.assumptions)
     assert len(single.assumptions) == 1
     assert sa.estimate_prior_from_tables(twice, unlabelled, fold=2).prior.estimate != averaged.prior.estimate
-    labelled, unlabelled = tables("A")
     assert "in doubt" not in found.describe()
     strange = sa.estimate_prior_from_tables(labelled, unlabelled.assign(y_score=0.3)).describe()
     assert strange.startswith("the prior estimated from 1,500 unlabelled scores, in doubt (see the warnings)")
@@ -104,7 +103,6 @@ def test_models_that_do_not_agree_or_say_nothing_are_named():
     assert not apart.prior.agree
     assert apart.prior.method == "widest"
     assert apart.prior.conf_low == min(one.conf_low for one in apart.by_model.values())
-    labelled, unlabelled = tables()
     of_b = labelled["model"] == "B"
     constant = labelled.assign(y_score=labelled["y_score"].where(~of_b, 1.0))
     with pytest.raises(sa.InputError, match=r"the prior cannot be estimated by model .B.: .* but all are 1;"):

@@ -142,6 +142,9 @@ def test_a_design_that_values_do_not_show_must_be_stated():
     ]  # fmt: skip
     for line in choices[:2] + choices[4:]:
         assert len(sa.compare_values(wide(), design=line.split(":")[0].strip()).ranking) == 3
+    for line in choices[2:4]:
+        stated = eval(line.split(" as in ")[1].split(", or ")[0], {"skewanova": sa})
+        assert sa.compare_values(wide(), design=stated).design.test_fraction == 0.2
 
 
 @each(("design", "message"), [
