@@ -117,7 +117,7 @@ def _find_user_level() -> int:
 
 @contextmanager
 def prefix_errors(part: str, reader: str = "read_scores") -> Iterator[None]:
-    """Raise input errors of the block again, after `part` and a colon, and with `reader` in their remedy."""
+    """Raise input errors of the block again as "PART: ERROR", with `reader` for read_scores in the remedy."""
     try:
         yield
     except (InputError, InputTypeError) as error:
@@ -130,7 +130,7 @@ SMALLEST_PRIOR = 1e-300
 
 
 def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
-    """Return priors as a float array of the same shape; raise unless all are strictly between 0 and 1."""
+    """Return priors as floats of the same shape; raise if empty or not all strictly between 0 and 1."""
     prior = check_float_array(value, name)
     if prior.size == 0:
         raise InputError(f"`{name}` must hold at least one prior, but is empty")
@@ -175,7 +175,7 @@ def describe_type(value: object) -> str:
 
 
 def check_fraction(value: float, name: str, *, or_one: bool = False, largest: float = 1.0) -> float:
-    """Return a number as a float; raise unless it is strictly between 0 and 1, or 1 itself if `or_one`."""
+    """Return a number above 0 and below 1 (or 1, if `or_one`) or raise; `largest` is only for its hint."""
     number = check_number(value, name)
     if not (0 < number < 1 or (or_one and number == 1)):
         share = number / 100 if number <= 100 * largest else 1 - number / 100
@@ -215,7 +215,7 @@ def check_sum_of_squares(kind: object) -> int:
 
 
 def make_generator(rng: Seed) -> np.random.Generator:
-    """Return the random number generator of a seed; raise if it is no seed."""
+    """Return the numpy Generator of a seed, or a Generator as it is; raise for anything else."""
     try:
         if isinstance(rng, np.random.RandomState):  # its streams cannot be spawned
             raise TypeError
@@ -227,7 +227,7 @@ def make_generator(rng: Seed) -> np.random.Generator:
 
 
 def check_ordered(low: float, high: float, name: str) -> None:
-    """Raise an InputError if `low` exceeds `high`."""
+    """Raise an InputError on the argument `name` if `low` exceeds `high`."""
     if low > high:
         raise InputError(f"`{name}` must be given as (low, high), but got low={low:g} > high={high:g}")
 
@@ -253,7 +253,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_text(names: Iterable[str], what: str) -> None:
-    """Raise unless all names can be written as UTF-8."""
+    """Raise unless all names can be written as UTF-8; `what` begins the message."""
     bad = next(filter(_SURROGATE.search, names), None)
     if bad is not None:
         raise InputError(f"{what} must hold text that UTF-8 can write, but has {bad!a}; rename it")
@@ -291,7 +291,7 @@ def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[An
 
 
 def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = name_row) -> NDArray[Any]:
-    """Return an array with Python numbers of any size as doubles; if `exact`, raise if one is rounded."""
+    """Return an array, Python numbers beyond any dtype as doubles; if `exact`, raise if one is rounded."""
     array = to_array(values, name, where=where)
     typed = hasattr(values, "dtype") or array.dtype != object
     if typed or not all(isinstance(value, Integral | float) for value in array.flat):
@@ -335,10 +335,7 @@ def _to_double(value: Any) -> float:
 
 def is_exact(number: int) -> bool:
     """Return True if a double holds the whole number with all its digits."""
-    try:
-        return int(float(number)) == number
-    except OverflowError:
-        return False
+    return _to_double(number) == number
 
 
 def find_rounded(values: NDArray[Any]) -> int | None:
@@ -404,7 +401,7 @@ def check_weights(
 def check_labels(
     y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: RowName = name_row
 ) -> Bools:
-    """Return a boolean vector, True for positives: `pos_label` or, by default, 1 of {0, 1} or {-1, 1}."""
+    """Return a mask of positives, `pos_label` or, by default, 1 of {0, 1} or {-1, 1}; raise if unclear."""
     labels = check_vector(to_array(y_true, name, where=where), name)
     if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
         return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
@@ -437,7 +434,7 @@ def check_labelled_scores(
 
 
 def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[Any]:
-    """Return labels as floats if all are numbers, else as text; raise if one is missing."""
+    """Return labels as floats if all are numbers or their text, else as text; raise if one is missing."""
     if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _has_large(labels)):
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
@@ -529,7 +526,7 @@ def _list_labels(distinct: NDArray[Any]) -> list[str]:
 
 
 def _describe(value: object) -> str:
-    """Return the repr of a value, or the name of its type if that is long."""
+    """Return the repr of a value or, if that has lines or over 60 characters, the name of its type."""
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else type(value).__name__
 

@@ -101,7 +101,7 @@ def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return {relative name: SHA-256} of the files by a folder's provenance; {} if there is none."""
+    """Return {relative name: SHA-256} of the files that a folder's provenance lists; {} if it has none."""
     try:
         provenance = json.loads((folder / PROVENANCE).read_bytes())
         files = provenance["files"] if provenance["tool"] == "skewanova" else {}
@@ -121,6 +121,7 @@ class Output:
     """Folder that is being written, with the SHA-256 of each file."""
 
     def __init__(self, path: Path, prefix: str = "", digests: dict[str, str] | None = None) -> None:
+        """Store the folder `path`, the subfolder `prefix` in it, and the SHA-256 of files by name."""
         self.path = path
         self._prefix = prefix
         self._digests = {} if digests is None else digests
@@ -164,7 +165,7 @@ def _to_json(value: object) -> object:
 
 
 def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | None] = ()) -> Path:
-    """Return the real path of an output folder; raise if it may not be written or replaced."""
+    """Return the real path of an output folder; raise if it holds an input or foreign files, or is a file."""
     target = Path(os.path.realpath(directory))
     with _as_output_error(target):
         _check_place(target)

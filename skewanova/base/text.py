@@ -129,7 +129,7 @@ class Table(FrameResult):
 
 
 def is_number(cell: str, signs: str = "-<(") -> bool:
-    """Return True if a cell is empty, infinite, or begins with a digit after any of the signs."""
+    """Return True if a cell is empty, infinite, or begins with a digit after any number of the signs."""
     return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
 
 
@@ -171,7 +171,7 @@ def format_with_error(value: float, error: float) -> str:
 
 
 def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
-    """Return the first rows of each test, together about MAX_ROWS, and a sentence about the others or ""."""
+    """Return the first rows of each test, about MAX_ROWS in all, and a sentence on the cut, or ""."""
     if len(frame) <= MAX_ROWS:
         return frame, ""
     families = [column for column in ("test", "response") if column in frame]
@@ -203,12 +203,10 @@ def format_number(value: float, digits: int | None = None) -> str:
 
 
 def count_decimals(values: Iterable[float]) -> int:
-    """Return the number of decimals, at most six, at which no number but 0 is rounded to 0."""
-    digits = _decimals.get()
-    sizes = [abs(value) for value in values if value and np.isfinite(value)]
-    while digits < MAX_DECIMALS and any(round(size, digits) == 0 for size in sizes):
-        digits += 1
-    return digits
+    """Return the fewest decimals, from the default to six, at which no number but 0 is rounded to 0."""
+    sizes = [value for value in values if value and np.isfinite(value)]
+    digits = range(_decimals.get(), MAX_DECIMALS)
+    return next((n for n in digits if all(round(size, n) for size in sizes)), max(digits.start, digits.stop))
 
 
 def format_factor(value: float) -> str:
@@ -286,14 +284,13 @@ def _escape_html(text: str) -> str:
 
 def escape_text(text: str) -> str:
     """Return text on one line, every white space a space, with backslash escapes for invisible characters."""
-    line = str(text)
-    if line.isprintable() and not _INVISIBLE.search(line):
-        return line
-    return "".join(" " if sign.isspace() else _escape_sign(sign) for sign in line)
+    return "".join(map(_escape_sign, str(text)))
 
 
 def _escape_sign(sign: str) -> str:
-    """Return the character, or a backslash escape if it is invisible."""
+    """Return the character, a space for white space, or a backslash escape if it is invisible."""
+    if sign.isspace():
+        return " "
     printable = sign.isprintable() and not _INVISIBLE.match(sign)
     return sign if printable else sign.encode("unicode_escape").decode()
 

@@ -14,7 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from skewanova.base.checks import InputError, RowName, check_choice, check_text, name_row, warn_each
+from skewanova.base.checks import (
+    InputError,
+    InputTypeError,
+    RowName,
+    check_choice,
+    check_text,
+    name_row,
+    warn_each,
+)
 
 #: Columns of every table; without a fold, all rows are one test set.
 REQUIRED_COLUMNS = ("model", "fold", "y_true", "y_score")
@@ -116,7 +124,11 @@ class ColumnMap:
         classes: Sequence[str] = (),
         pos_label: object = None,
     ) -> ColumnMap:
-        """Return the map that reads `allowed`, by the names in `columns`; `classes` are read for y_score."""
+        """Return the map of columns `allowed`, named as in `columns`; `classes` replace y_score; or raise."""
+        if not isinstance(columns, Mapping | None):
+            raise InputTypeError(
+                f"`columns` must be a mapping such as {{'model': 'classifier'}}, but got {columns!r:.60}"
+            )
         stated = columns or {}
         names = {column: column for column in allowed if column != "y_score" or not classes}
         for column, name in stated.items():
@@ -145,7 +157,7 @@ class ColumnMap:
         )
 
     def select(self, available: Sequence[str], source: str) -> list[str]:
-        """Return the names to read of `available`, required first; raise if one is missing or repeated."""
+        """Return the names in the source to read, required first; raise if one is missing or repeated."""
         required = self.required
         repeated = [name for i, name in enumerate(required) if name in required[:i]]
         if repeated:
@@ -191,10 +203,6 @@ class ColumnMap:
         mapped = f"map another name with skewanova.read_scores(table, {mapping}), or {option}"
         return mapped + wide * (not {"model", "y_score"}.isdisjoint(roles))
 
-    def rename(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with its columns renamed from names in the source to those of a score table."""
-        return frame.rename(columns={name: column for column, name in self.names.items()})
-
 
 def warn_without_fold(reader: str = "read_scores(table, ") -> None:
     """Warn that rows without a column fold are one test set; `reader` begins the call that names it."""
@@ -202,7 +210,7 @@ def warn_without_fold(reader: str = "read_scores(table, ") -> None:
 
 
 def add_fold(frame: pd.DataFrame, *reader: str) -> pd.DataFrame:
-    """Return the frame; without a column fold, warn and add one of 1, or raise if it has a column halving."""
+    """Return the frame; without fold, `warn_without_fold` and add a fold 1, or raise if it has halvings."""
     if "fold" in frame:
         return frame
     if "halving" in frame:
@@ -296,6 +304,7 @@ class _Column:
     """Collect a column batch by batch, as numbers, or as categories of labels that are not whole numbers."""
 
     def __init__(self, n_rows: int, *, is_label: bool) -> None:
+        """Start empty; the first batch allocates room for `n_rows` rows, and labels may be text."""
         self._n_rows, self._is_label = n_rows, is_label
         self._values: NDArray[Any] = np.empty(0, dtype=np.bool_)
         self._size = 0

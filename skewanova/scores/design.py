@@ -125,6 +125,7 @@ class FoldDesign:
     weighted: bool = False
 
     def __post_init__(self) -> None:
+        """Raise for an unknown `kind` or `runs`; store `test_fraction`, checked, as a float or None."""
         check_choice(self.kind, [kind for kind in DESIGNS if kind == "runs" or kind not in RUNS], "kind")
         check_choice(self.runs, [*RUNS.values()], "runs")
         if self.test_fraction is not None:
@@ -266,7 +267,7 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
 
 
 def population_of_cases(table: ScoreTable) -> str:
-    """Return the phrase `FoldDesign.population` for these fitted models on further cases or clusters."""
+    """Return 'these fitted models on further cases' (or clusters, and of the weighted population)."""
     clusters, weighted = int(table.has_clusters), table.has_weights
     return FoldDesign("test_set", n_clusters=clusters, weighted=weighted).population
 
@@ -345,7 +346,7 @@ def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
 
 
 def _independence_warnings(table: Scores, inferred: FoldDesign | None, stated: FoldDesign) -> tuple[str, ...]:
-    """Return the warnings of cases and a test fraction that contradict independent folds; () if none."""
+    """Return warnings if folds stated to be independent share cases, or if a test fraction is stated too."""
     notes = []
     if table.has_cases and (inferred is None or inferred.kind != "kfold"):
         notes.append(
@@ -386,7 +387,7 @@ ADD_CASES = "add a case column, or "
 def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CASES) -> FoldDesign:
     """Return the stated design of folds without cases; raise for runs, halvings and unknown fold sizes.
 
-    One fold is a test set; ``auto`` is repeated hold-out of an assumed test fraction, with a warning.
+    One fold is a test set; ``auto`` is repeated hold-out with a warning, whose advice begins with `remedy`.
     """
     if n_folds < 2:
         return FoldDesign("test_set", n_folds=1, reason="one fold")

@@ -167,7 +167,10 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
         )
     for column in ("y_true", *SAMPLING_COLUMNS):
         if column in table.frame:
-            held_out, halved = (_values_of_cases(each, column) for each in (table, halvings.scores))
+            held_out, halved = (
+                each.frame.drop_duplicates("case").set_index("case")[column].astype(object).rename(index=str)
+                for each in (table, halvings.scores)
+            )
             absent = held_out.index.difference(halved.index, sort=False)
             pairs = pd.concat([held_out.drop(absent), halved], axis=1, join="inner")
             odd_cases = pairs[pairs.iloc[:, 0].map(str) != pairs.iloc[:, 1].map(str)]
@@ -182,12 +185,6 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
             f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in no "
             f"halving, the first: {absent[0]}"
         )
-
-
-def _values_of_cases(table: ScoreTable, column: str) -> pd.Series[Any]:
-    """Return the value of each distinct case in a column, indexed by the case as text."""
-    values = table.frame.drop_duplicates("case").set_index("case")[column]
-    return values.astype(object).rename(index=str)
 
 
 # --- splits of a data set ----------------------------------------------------------------------------------
@@ -245,7 +242,7 @@ class Units:
     def check_units(
         self, needed: int, name: str, why: str, *, remedy: str, least: int = 2, other: str = ""
     ) -> None:
-        """Raise unless `needed` units hold each class; `remedy` is for `least` and more, else `other`."""
+        """Raise unless `needed` units hold each class; advise `remedy` if `least` units do, else `other`."""
         kinds = ((True, "positive"), (False, "negative"))
         counts = {word: len(np.unique(self.unit[self.positive == kind])) for kind, word in kinds}
         word, result = min(counts.items(), key=lambda item: item[1])
@@ -275,7 +272,7 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
 
 
 def check_half_folds(units: Units, n_halvings: int, inner_folds: int) -> None:
-    """Raise unless the numbers of halvings and inner folds are valid, with a unit a class in every fold."""
+    """Raise unless the numbers of halvings and inner folds are valid, and enough units hold each class."""
     check_count(n_halvings, "n_halvings", minimum=MIN_HALVINGS)
     check_count(inner_folds, "inner_folds", minimum=2)
     remedy = "take design=skewanova.FoldDesign('split_half', inner_folds={})"
@@ -285,7 +282,7 @@ def check_half_folds(units: Units, n_halvings: int, inner_folds: int) -> None:
 
 
 def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Generator) -> list[Split]:
-    """Return splits that cross-validate both halves of random halvings; raise if there are too few cases."""
+    """Return stratified folds of both halves of random halvings, by halving, half and fold; or raise."""
     check_half_folds(units, n_halvings, inner_folds)
     result = []
     for halving, halves in enumerate(_shuffle_split(units.stratum, n_halvings, 0.5, rng), 1):

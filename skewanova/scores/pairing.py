@@ -141,7 +141,7 @@ def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores
 
 
 def _name_absent(table: Scores, case: Label, fold: Label) -> str:
-    """Return the remark ' (not scored by MODELS)' on a case in a fold; '' for distributed scores."""
+    """Return ' (not scored by MODELS)' of the first 5 models without a case of a fold, '' if distributed."""
     if not isinstance(table, ScoreTable):
         return ""
     rows = table.frame[table.frame["fold"] == fold]
@@ -340,7 +340,7 @@ def _check_positives(table: Scores) -> SanityCheck:
 
 
 def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
-    """Yield a check of the smallest share of all cases in a fold; advice if folds look like resamples."""
+    """Yield a check of the least share of all cases in a fold; none if one fold, or if no case is named."""
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()
@@ -396,7 +396,7 @@ def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
 
 
 def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck]:
-    """Yield a check of the number of models whose scores look like case names, if any, with advice."""
+    """Yield, if any, a check of the number of models whose scores look like case names, with advice."""
     if not isinstance(table, ScoreTable) or len(table.frame) < MIN_NAMED_CASES * len(table.models):
         return
     works = (auc.mean() - 0.5).abs() >= MIN_AUC_GAIN

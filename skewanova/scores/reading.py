@@ -193,7 +193,7 @@ def scores_from_wide(
     >>> scores_from_wide(wide).models
     ('tree', 'net')
     """
-    if isinstance(models, str):
+    if isinstance(models, str) or not (models is None or np.iterable(models)):
         raise InputTypeError(f"`models` must be a list of names, but got {models!r}")
     roles = {"y_true": y_true, "fold": fold, "case": case, "cluster": cluster, "weight": weight}
     stated = [name for name in roles.values() if name is not None]
@@ -231,7 +231,7 @@ def scores_from_wide(
 
 @contextmanager
 def _explain_columns(models: Sequence[str] | None, weight: str) -> Iterator[None]:
-    """Raise errors of the block on a column of text that was taken for a model with a remedy."""
+    """Add a remedy to errors of the block about a column of text that was taken for the scores of a model."""
     try:
         yield
     except (InputError, InputTypeError) as error:

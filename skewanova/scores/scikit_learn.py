@@ -38,15 +38,15 @@ RESPONSE_METHODS = ("auto", *RESPONSES)
 
 
 def check_response_method(response_method: str, class_prior: float | None) -> None:
-    """Raise if the method is unknown, or if a class prior is set without predict_proba."""
+    """Raise if the method or the class prior is invalid, or if a prior is set without predict_proba."""
     check_choice(response_method, RESPONSE_METHODS, "response_method")
     if class_prior is not None:
         check_prior(class_prior, "class_prior")
-    if class_prior is not None and response_method != "predict_proba":
-        raise InputError(
-            "`class_prior` corrects probabilities: use it with response_method='predict_proba', not "
-            f"{response_method!r}, or leave it out, since AUPREC does not need it"
-        )
+        if response_method != "predict_proba":
+            raise InputError(
+                "`class_prior` corrects probabilities: use it with response_method='predict_proba', not "
+                f"{response_method!r}, or leave it out, since AUPREC does not need it"
+            )
 
 
 def score_cases(
@@ -58,7 +58,7 @@ def score_cases(
 
 
 def choose_response(estimator: Any, response_method: str, pos_label: object) -> tuple[Bools, str]:
-    """Return which of the two classes of a fitted classifier is positive, and its method; or raise."""
+    """Return a mask of the positive class of a fitted classifier, and the name of its method; or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_, as classifiers have; use a classifier")
@@ -76,7 +76,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
 
 
 def orient_scores(scores: Any, positive: Bools, method: str) -> NDArray[Any]:
-    """Return the output of a method of a classifier as a vector, higher for positives; or raise."""
+    """Return the positive class's of two columns, or a vector, negated if high for negatives; or raise."""
     score = to_array(scores, "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
@@ -155,14 +155,14 @@ class LabelledData:
         return self.correct(score_cases(estimator, rows, pos_label=self.pos_label, **options))
 
     def score_report(self, report: Any) -> NDArray[Any]:
-        """Return the scores of the test cases in an EstimatorReport of skore, corrected as above."""
+        """Return the test cases' scores in an EstimatorReport of skore, corrected if `class_prior` is set."""
         positive, method = choose_response(report.estimator_, self.response_method, self.pos_label)
         score = report.get_predictions(data_source="test", response_method=method)
         is_oriented = report.pos_label is not None  # then skore returns the scores of that class
         return self.correct(score if is_oriented else orient_scores(score, positive, method))
 
     def correct(self, score: NDArray[Any]) -> NDArray[Any]:
-        """Return the scores, as probabilities corrected from `class_prior` if it is set."""
+        """Return the scores, corrected, if `class_prior` is set, from it to the share of positives."""
         if self.class_prior is None:
             return score
         prior = float(self.positive.mean())
@@ -171,7 +171,7 @@ class LabelledData:
     def fit_and_score(
         self, estimator: Any, split: Split, params: Mapping[str, Any], seed: int | None
     ) -> NDArray[Any]:
-        """Return scores of the split's test cases by a clone fitted to its training cases with the seed."""
+        """Return scores of test cases by a clone fitted to training cases; `seed` replaces unset seeds."""
         fitted = import_sklearn("base").clone(estimator)
         options = fitted.get_params(deep=True) if seed is not None and hasattr(fitted, "get_params") else {}
         unset = [name for name, value in options.items() if value is None]
@@ -199,12 +199,11 @@ def scores_from_estimators(
 ) -> ScoreTable:
     """Fit every estimator on the same splits, and collect the scores of the held-out cases.
 
-    For results of `cross_validate` use :func:`scores_from_cv_results`.
-
     Parameters
     ----------
     estimators : mapping of str to estimator
-        scikit-learn classifiers by the name of the model; clones of them are fitted.
+        scikit-learn classifiers by the name of the model; clones of them are fitted. For results of
+        `cross_validate` use :func:`scores_from_cv_results`.
     X : array, sparse matrix, frame or list
         Features, one row per case.
     y : array_like
@@ -551,7 +550,7 @@ def iauprec_scorer(
 
 
 def _make_scorer(measure: Callable[..., float], response_method: str, **options: Any) -> Any:
-    """Return the scikit-learn scorer of a measure with these options; raise for an unknown one."""
+    """Return the scikit-learn scorer of a measure with these options; raise for an unknown method or area."""
     check_response_method(response_method, None)
     check_choice(options["area_estimator"], ESTIMATORS, "area_estimator")
     method = RESPONSES if response_method == "auto" else response_method
@@ -572,7 +571,7 @@ def check_named_models(models: object, name: str) -> None:
 
 
 def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any) -> LabelledData:
-    """Return features, labels and groups, checked for equal length; `options` are those of LabelledData."""
+    """Return the LabelledData of equally long arguments; `options` are response_method and class_prior."""
     check_response_method(**options)
     features, labels = to_rows(X), to_rows(y)
     names = None if groups is None else np.asarray(to_rows(groups))
@@ -588,7 +587,7 @@ def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any
 
 
 def _name_errors(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
-    """Return `work(*args)`; its errors are raised anew with the names of the model and the fold."""
+    """Return `work(*args)`; raise its errors anew, naming model and fold: input errors, else RuntimeError."""
     try:
         return work(*args)
     except (InputError, InputTypeError) as error:

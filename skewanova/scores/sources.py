@@ -62,7 +62,7 @@ def detect_backend(source: object) -> Any:
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:
-    """Return the columns of a source that are needed, unchecked, under the names of a score table."""
+    """Return the needed columns of a path or a frame, unchecked, under the names of a score table."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         try:
@@ -73,7 +73,7 @@ def load_table(source: object, columns: ColumnMap) -> RawTable:
             raise InputError(f"{path.name!r} does not fit in memory; {remedy}") from error
     else:
         path, where, frame = None, name_row, _read_frame(source, columns)
-    return RawTable(columns.rename(frame), where, path)
+    return RawTable(frame.rename(columns={name: key for key, name in columns.names.items()}), where, path)
 
 
 # --- files -------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def _reading_errors(name: str, kinds: tuple[type[BaseException], ...] = _DAMAGED
 
 
 def _write_remedy(path: Path, columns: ColumnMap) -> str:
-    """Return advice on a table that does not fit in memory; Dask compares long tables of a data set."""
+    """Return advice on a table too large for memory: Dask for a long one of one data set, or fewer rows."""
     names = columns.names.keys()
     is_long = {"y_true", "y_score"} <= names and names.isdisjoint((DATASET_COLUMN, "batch"))
     return write_dask_code(path) if is_long else "keep fewer rows, or take a machine with more memory"
@@ -265,12 +265,8 @@ def _list_parquet(path: Path) -> list[Path]:
     """Return the file itself, or the sorted Parquet files in a folder, not hidden ones; raise if none."""
     if not path.is_dir():
         return [path]
-    with _reading_errors(
-        repr(path.name)
-    ):  # a folder that cannot be entered is an error, as its rows would be missing
-        walked = [
-            Path(folder, name) for folder, _, names in os.walk(path, onerror=raise_error) for name in names
-        ]
+    with _reading_errors(repr(path.name)):  # of a folder that cannot be entered, rows would be missing
+        walked = [Path(top, name) for top, _, names in os.walk(path, onerror=raise_error) for name in names]
     below = (file for file in sorted(walked) if file.suffix.lower() in PARQUET_SUFFIXES and file.is_file())
     files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
     if not files:
@@ -296,8 +292,10 @@ REMEDIES = {
     "classes": "compare several classes by skewanova.compare_classes(scores)",
     "comparisons": "pass the scores of one of its comparisons",
     "halvings": "pass its to_frame()",
+    "cv_results_": "pass its cv_results_ to skewanova.compare_values",
     "with_format": "pass one of its splits, such as scores['test']",
-    "keys": "make one by pandas.DataFrame, or compare data sets by skewanova.compare_datasets(tables)",
+    "keys": "make one by pandas.DataFrame, or compare data sets by skewanova.compare_datasets(tables) and "
+    "estimators by skewanova.compare_estimators(estimators, X, y)",
 }
 
 

@@ -102,6 +102,7 @@ class _ScoreSummaries:
     source: Path | None
 
     def __repr__(self) -> str:
+        """Return text such as '<ScoreTable: 600 rows, 3 models x 2 folds, of 'scores.csv'>'."""
         n_models, n_folds = self.counts.shape[:2]
         source = "" if self.source is None else f", of {self.source.name!r}"
         rows = f"{self.counts.sum():,} rows, {n_models} models x {n_folds} folds"
@@ -145,7 +146,7 @@ class _ScoreSummaries:
         return self.sampling.sums.effective_number()
 
     def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """Return the number of (case, fold) that lack a model of the fold, and up to 5; or 0, ()."""
+        """Return the number of (case, fold) that lack a model of the fold, and the first 5; else 0, ()."""
         cases = self.cases
         return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
 
@@ -223,7 +224,7 @@ class ScoreTable(_ScoreSummaries):
         )
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
-        """Yield model, fold, mask of positives and scores of every (model, fold), models first."""
+        """Yield model, fold, mask of positives and scores of every (model, fold), model by model."""
         (positive, score), sizes = self._columns_by_cell("y_true", "y_score")
         stops = np.cumsum(sizes)
         for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):
@@ -231,7 +232,7 @@ class ScoreTable(_ScoreSummaries):
 
     @cached_property
     def cells(self) -> list[tuple[str, Label]]:
-        """Every (model, fold) with rows, models first."""
+        """Every (model, fold) with rows, model by model."""
         models, folds = self.models, self.folds
         present = np.argwhere(self.counts.sum(axis=2) > 0)
         return [(models[m], folds[f]) for m, f in present.tolist()]
@@ -246,13 +247,13 @@ class ScoreTable(_ScoreSummaries):
         return values, sizes[sizes > 0]
 
     def ties(self) -> Iterator[TieCounts]:
-        """Yield the ties among the scores of every (model, fold), models first."""
+        """Yield the ties among the scores of every (model, fold), model by model."""
         for model, fold, _, score in self.groups():
             n_best = int(np.count_nonzero(score == score.max()))
             yield TieCounts(model, fold, len(score), n_best, _count_distinct(score))
 
     def curves(self) -> GroupCurves:
-        """Return the weighted ROC curve of every (model, fold), models first."""
+        """Return the weighted ROC curve of every (model, fold), model by model."""
         names = ["y_true", "y_score", *(["weight"] if "weight" in self.frame else [])]
         columns, sizes = self._columns_by_cell(*names)
         return GroupCurves(self.cells, *columns, sizes=sizes)
@@ -418,7 +419,7 @@ class Halvings:
 
     @cached_property
     def curves(self) -> GroupCurves:
-        """ROC curve of every model in every fold of every half, models first."""
+        """ROC curve of every model in every fold of every half, model by model."""
         return self.scores.curves()
 
     def half_differences(self, areas: Floats) -> Floats:
@@ -488,7 +489,7 @@ class StreamedScores(_ScoreSummaries):
     counts : ndarray of shape (n_models, n_folds, 2)
         Number of negatives and positives.
     packed : dict
-        The curve of every (model, fold), models first.
+        The curve of every (model, fold), model by model.
     cases, sampling : CaseSummary, SamplingSummary or None
         Summaries of the cases, if rows name them, and of clusters and weights, if there are any.
     source : Path or None
@@ -507,13 +508,13 @@ class StreamedScores(_ScoreSummaries):
     sampling: SamplingSummary | None = None
 
     def ties(self) -> Iterator[TieCounts]:
-        """Yield the ties among the scores of every (model, fold), models first."""
+        """Yield the ties among the scores of every (model, fold), model by model."""
         for (model, fold), packed in self.packed.items():
             n_best, n_distinct = packed.ties()
             yield TieCounts(model, fold, packed.n_cases, n_best, min(n_distinct, MAX_DISTINCT))
 
     def curves(self) -> PackedCurves:
-        """Return the ROC curve of every (model, fold), models first, without thresholds."""
+        """Return the ROC curve of every (model, fold), model by model, without thresholds."""
         return PackedCurves(self.packed)
 
     def select_folds(self, folds: Collection[Label]) -> StreamedScores:

@@ -97,7 +97,7 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.DataFrame | None:
     """Return the columns of plain CSV, read by Arrow, or None if the csv module could read other values."""
     first = next(_iter_blocks(path, names, 1), None)
-    if first is None or not _is_plain_csv(path):
+    if not first or not _is_plain_csv(path):
         return None
     # a column is read as doubles if its first value is a fraction; no double may be so large that it could be
     # a rounded whole number
@@ -211,14 +211,13 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
             f"{text if len(text) <= 40 else f'{text[:36]}...'} at {where(int(np.argmax(codes == bad)))}"
         )
     large = np.flatnonzero(np.abs(values) >= FIRST_INEXACT).tolist() if values.dtype.kind == "f" else []
-    lossy = next(
-        (i for i in large if _WHOLE_NUMBER.fullmatch(texts[i]) and not is_exact(int(texts[i]))), None
-    )
-    if lossy is not None:
+    rounded = [i for i in large if _WHOLE_NUMBER.fullmatch(texts[i]) and not is_exact(int(texts[i]))]
+    if rounded:
+        remedy = "write it as a decimal, such as 1e21" if column.name == "weight" else "write the ranks"
         raise InputError(
-            f"`{column.name}` must keep its order in 64 bits, but {source!r} has {texts[lossy]:.40} at "
-            f"{where(int(np.argmax(codes == lossy)))}, which would be rounded, and may tie with another; "
-            + ("write it as a decimal, such as 1e21" if column.name == "weight" else "write the ranks")
+            f"`{column.name}` must keep its order in 64 bits, but {source!r} has {texts[rounded[0]]:.40} at "
+            f"{where(int(np.argmax(codes == rounded[0])))}, which would be rounded, and may tie with "
+            f"another; {remedy}"
         )
     return np.asarray(values[codes])
 
@@ -256,8 +255,7 @@ class JsonNumber(str):
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = str.__str__
 
 
 def _iter_objects(path: Path, columns: ColumnMap) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -297,7 +295,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
 def _format_column(
     name: str, rows: Sequence[dict[str, Any]], where: RowName, columns: ColumnMap
 ) -> list[str]:
-    """Return cells as text, of scores of two classes that of the positive one; raise for others."""
+    """Return a column of JSON as text, of two classes' scores the positive one's; raise for other cells."""
     texts = []
     for i, row in enumerate(rows):
         try:
@@ -325,7 +323,7 @@ def _format_cell(cell: Any) -> str:
 
 
 def _positive_score(cell: Any, pos_label: object) -> Any:
-    """Return the positive class's score of two, by position or name; one as it is; ValueError if unclear."""
+    """Return a cell as it is, of two classes' scores the positive one's; raise ValueError if unclear."""
     if isinstance(cell, dict):
         raise ValueError(
             f"has {cell!r:.60}, the score of one class only; write the scores of both classes (top_k=None in "

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,13 +155,12 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
 def _check_known_labels(values: pd.Series[Any], where: RowName) -> Floats:
     """Return labels as 0 or 1, nan where they are blank; raise InputError naming the row of any other."""
     labels = pd.to_numeric(values.replace({"": None}), errors="coerce").to_numpy(float, na_value=np.nan)
-    bad = np.flatnonzero(
-        np.where(np.isnan(labels), values.notna() & (values != ""), ~np.isin(labels, (0, 1)))
-    )
-    if len(bad):
+    bad = np.where(np.isnan(labels), values.notna() & (values != ""), ~np.isin(labels, (0, 1)))
+    if bad.any():
+        row = int(bad.argmax())
         raise InputError(
             f"`y_true` must be 0 or 1, or blank where the label is not known, but is "
-            f"{str(values.iloc[int(bad[0])])!r} at {where(int(bad[0]))}"
+            f"{str(values.iloc[row])!r} at {where(row)}"
         )
     return labels
 
@@ -182,7 +182,7 @@ class LabelledCases(NamedTuple):
 
 
 def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
-    """Return a model's distinct cases, mean scores over folds (raise without names), or those of one fold."""
+    """Return a model's distinct cases, in one fold or with mean scores; raise for folds without cases."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
         label = check_choice(str(fold), [str(label) for label in table.folds], "fold")
@@ -193,8 +193,8 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
             name = str(rows["fold"].iloc[0])
             raise InputError(
                 "the labelled table must have a case column, so that each case counts once; add it, or "
-                f"choose one of its {rows['fold'].nunique()} folds, as in fold={name!r} (--fold {name} of "
-                "`skewanova prior`)"
+                f"choose one of its {rows['fold'].nunique()} folds, as in fold={name!r} (--fold "
+                f"{quote(name)} of `skewanova prior`)"
             )
         return LabelledCases(positive, score, np.arange(len(rows)))
     case, first, index = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)
@@ -207,9 +207,8 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
 def score_bins(table: Scores) -> pd.DataFrame:
     """Return counts of positive and negative cases in bins of each model's scores, a row per model and bin.
 
-    The columns are model, bin (from 1), score_high (nan in the last bin), n_positive and n_negative. It is
-    empty for distributed scores and for several folds without cases. Models of one score, or infinite ones,
-    have no rows.
+    The columns are model, bin (from 1), score_high (nan in the last bin), n_positive and n_negative. Models
+    of one score or infinite ones have no rows, nor have distributed scores and several folds without cases.
     """
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
     if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):

@@ -44,7 +44,7 @@ def fill_fold(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def locate_group_row(frame: pd.DataFrame) -> RowName:
-    """Return the function that names a row as 'row R of model M in fold F', those of the first row."""
+    """Return a function of R with text 'row R of model M in fold F', the first row's model and fold."""
     if not len(frame) or any(key not in frame for key in ("model", "fold")):
         return name_row
     model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
@@ -191,7 +191,7 @@ def check_any_weight(largest: float) -> None:
 
 
 def check_sampling(frame: pd.DataFrame, where: RowName) -> pd.DataFrame:
-    """Return the rows of positive weight; raise if clusters or weights of cases are inconsistent."""
+    """Return the rows, without those of weight 0; raise if clusters or weights of cases are inconsistent."""
     check_same_for_case(frame, where)
     if "weight" in frame:
         frame = frame[frame["weight"] > 0].reset_index(drop=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -68,7 +68,7 @@ class ValueTable(FrameResult):
         return list(dict.fromkeys(self.values["fold"]))
 
     def select_models(self, models: Sequence[str]) -> ValueTable:
-        """Return the table of these models only; raise for an unknown one."""
+        """Return the table of these models only, in its own order; raise for an unknown one."""
         chosen = [check_choice(model, self.models, "models") for model in models]
         return replace(self, values=self.values[self.values["model"].isin(chosen)].reset_index(drop=True))
 
@@ -116,11 +116,25 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
     if isinstance(source, Mapping):
         columns, name = _read_results(source, measure)
         return _make_value_table(RawTable(pd.DataFrame(columns)), None, name)
-    raw = load_table(source, ColumnMap([], None, KEY_COLUMNS))
+    raw = _load_values(source, measure or VALUE)
     check_any_row(len(raw.frame), "table")
     if "model" in raw.frame:
         return _make_value_table(raw, _find_value_column(raw.frame, measure), measure)
     return _make_value_table(raw, None, measure or VALUE)
+
+
+def _load_values(source: object, name: str) -> RawTable:
+    """Return all columns or, if some hold text, those of a long table with the values in column `name`."""
+    try:
+        return load_table(source, ColumnMap([], None, KEY_COLUMNS))
+    except InputError as error:
+        if " must hold real numbers" not in str(error):
+            raise
+        columns = [*KEY_COLUMNS, "y_true", name, "y_score"]
+        raw = load_table(source, ColumnMap([], columns, columns[:-2]))
+        if "model" not in raw.frame or raw.frame.columns.isin(KEY_COLUMNS).all():
+            raise InputError(f"{error}; leave that column out if it holds no values of a model") from error
+        return raw
 
 
 def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
@@ -163,7 +177,7 @@ def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[
 
 
 def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
-    """Return the values of each candidate of `cv_results_` by its parameters, and the measure."""
+    """Return the values by split of each candidate of `cv_results_`, by its name, and the measure."""
     keys = [match for key in source if (match := _SPLIT_KEY.fullmatch(str(key)))]
     name = _choose_measure(dict.fromkeys(match[2] for match in keys), measure, "cv_results_")
     splits = sorted((int(match[1]), match[0]) for match in keys if match[2] == name)
@@ -229,15 +243,19 @@ def _choose_measure(available: Mapping[str, None], measure: str | None, source: 
 
 def _make_value_table(raw: RawTable, value: str | None, measure: str | None) -> ValueTable:
     """Return the checked table: long with values in the column `value`, or wide if that is None."""
-    frame, keys = raw.frame, {}
+    frame = raw.frame
+    keys: dict[str, Any] = {}
     for key in KEY_COLUMNS:
         if key in frame:
             keys[key] = np.asarray(to_categorical(frame[key], key, raw.where)).astype(str)
     if value is None:
-        parts = list(_split_models(raw, keys))
-        long = (
-            pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["model", "fold", VALUE])
-        )
+        shared = keys or {"fold": [str(row) for row in range(1, len(frame) + 1)]}
+        parts = [
+            pd.DataFrame({"model": str(column), **shared, VALUE: _check_values(raw, column)})
+            for column in frame.columns
+            if column not in KEY_COLUMNS
+        ]
+        long = pd.concat(parts or [pd.DataFrame(columns=["model", "fold", VALUE])], ignore_index=True)
     else:
         long = pd.DataFrame({**keys, VALUE: _check_values(raw, value)})
         if {"fold", "run", DATASET_COLUMN}.isdisjoint(keys):
@@ -246,15 +264,6 @@ def _make_value_table(raw: RawTable, value: str | None, measure: str | None) -> 
                 "models share; add it, or pass one column for each model"
             )
     return _name_folds(long, measure or value or VALUE, raw.source)
-
-
-def _split_models(raw: RawTable, keys: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
-    """Yield a long frame for each model's column of a wide table; without keys, a row is a fold."""
-    number = [str(row) for row in range(1, len(raw.frame) + 1)]
-    shared = keys or {"fold": number}
-    for column in raw.frame.columns:
-        if column not in KEY_COLUMNS:
-            yield pd.DataFrame({"model": str(column), **shared, VALUE: _check_values(raw, column)})
 
 
 def _check_values(raw: RawTable, column: Any) -> Floats:
@@ -270,7 +279,7 @@ def _check_values(raw: RawTable, column: Any) -> Floats:
 
 
 def _name_folds(long: pd.DataFrame, measure: str, source: Path | None) -> ValueTable:
-    """Return the table with one row for each model and fold (or data set); raise if a value lacks."""
+    """Return the table, a row for each model and fold (or data set); raise if one is missing or repeated."""
     keys = [key for key in (DATASET_COLUMN, "run", "fold") if key in long]
     rows = long.assign(fold=long[keys].agg("/".join, axis=1))
     repeated = rows.duplicated(["model", "fold"])

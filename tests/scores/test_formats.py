@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from loops import each
 from messages import expect_error
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GridSearchCV
 
 from skewanova import read_scores, scores_from_wide
 from skewanova.base.checks import InputError, InputTypeError
@@ -171,6 +173,11 @@ def test_broken_archives_and_places_without_a_table(tmp_path):
 def test_sources_of_other_types(source):
     message = f"^scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}"
     expect_error(message, load, source, error=InputTypeError)
+    message = r"estimators by skewanova\.compare_estimators\(estimators, X, y\)$"
+    expect_error(message, load, {"A": DummyClassifier()}, error=InputTypeError)
+    search = GridSearchCV(DummyClassifier(), {"random_state": [0, 1]}).fit(np.zeros((20, 1)), [0, 1] * 10)
+    message = r"pass its cv_results_ to skewanova\.compare_values$"
+    expect_error(message, load, search, error=InputTypeError)
 
 
 def test_columns_that_are_missing_and_the_index_of_parquet(tmp_path):
@@ -335,10 +342,7 @@ ROW = {"model": "A", "fold": 1, "y_true": 0, "y_score": 0.25}
 
 
 def write_json(folder, rows, name="scores.jsonl"):
-    path = folder / name
-    data = "\n".join([row if isinstance(row, str) else json.dumps(row) for row in rows]).encode()
-    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    return path
+    return write(folder, "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), name)
 
 
 def rows_of(scores, **more):

@@ -40,8 +40,11 @@ def test_tables_without_folds_or_with_columns_of_other_names(tmp_path):
     expect_error(
         r"^`dataset` must hold text .* has '\\ud800'; rename it$", sa.read_datasets, {"\ud800": LONG}
     )
-    with pytest.raises(TypeError, match=r"^`models` must be a list of names, but got 'ab'$"):
-        sa.scores_from_wide(wide, models="ab")
+    for models in ("ab", 3):
+        message = f"^`models` must be a list of names, but got {models!r}$"
+        expect_error(message, sa.scores_from_wide, wide, models=models, error=sa.InputTypeError)
+    message = r"^`columns` must be a mapping such as \{'model': 'classifier'\}, but got \['a'\]$"
+    expect_error(message, sa.read_scores, LONG, columns=["a"], error=sa.InputTypeError)
 
 
 def with_cases(frame):

@@ -84,6 +84,9 @@ def test_cases_of_several_folds_count_once_by_their_mean_score():
     bare = read_scores(frame[frame["fold"] > 1].drop(columns="case"))
     with expect_error(r"must have a case column, .*as in fold='2' \(--fold 2 of `skewanova prior`\)$"):
         collect_labelled_cases(bare, "A")
+    named = read_scores(frame.assign(fold=frame["fold"].map("site {}".format)).drop(columns="case"))
+    with expect_error(r"as in fold='site \d' \(--fold 'site \d' of"):
+        collect_labelled_cases(named, "D")
     assert score_bins(bare).empty
     part = frame[(frame["model"] == "A") & (frame["fold"] == 3)]
     cases = collect_labelled_cases(bare, "A", fold=3)

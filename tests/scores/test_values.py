@@ -140,6 +140,17 @@ def test_mistakes_are_named(values, message):
         read_values(values)
 
 
+def test_columns_of_text_in_files(tmp_path):
+    path = tmp_path / "t.csv"
+    LONG.assign(note="x").to_csv(path, index=False)
+    assert read_values(path).values.equals(read_values(LONG).values)
+    for bad in (LONG.rename(columns={"value": "f1"}), WIDE):
+        bad.assign(note="x").to_csv(path, index=False)
+        expect_error("'x' at line 2; leave that column out if it holds no values of", read_values, path)
+    LONG.rename(columns={"value": "y_score"}).assign(case="x", y_true="no").to_csv(path, index=False)
+    expect_error("the table has scores: compare AUPREC by", read_values, path)
+
+
 def test_a_measure_that_is_not_there():
     with pytest.raises(sa.InputError, match="no column 'f1', but 'a', 'b'; name the column"):
         read_values(LONG.rename(columns={"value": "a"}).assign(b=1.0), measure="f1")
