@@ -307,7 +307,7 @@ class Comparison(PublishedResult, ReportSource):
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
             f"Data: {self.design.describe()}" if test_set else f"Folds: {self.design.describe()}",
             f"Tests and intervals are about {self.design.population}",
-            sentences.write_level(self.alpha),
+            f"Each conclusion (all models, pairs, along the prior) is at level {self.alpha:.3g} by itself",
         ]
         return wrap_lines(lines, width)
 

@@ -46,7 +46,7 @@ def draw_mean_lines(
     ax = styling.make_axes(ax, size)
     for model, style in styles.items():
         for (_, rows, xy), dash in dashed:
-            line = {**style, "errorbar": band, "opacity": styling.opacity(n_lines)}
+            line = {**style, "errorbar": band, "opacity": styling.choose_opacity(n_lines)}
             line |= {"linestyle": dash} if len(parts) > 1 else {}
             styling.draw_mean_line(ax, rows[rows["model"] == model], xy, **line)
     entries = styling.make_line_entries(styles)
@@ -78,21 +78,25 @@ def draw_bands(
         return []
     for model, color in palette.items():
         rows = frame[frame["model"] == model]
-        style: dict[str, Any] = {"color": color, "alpha": styling.opacity(len(palette)), "linewidth": 0}
+        style: dict[str, Any] = {
+            "color": color,
+            "alpha": styling.choose_opacity(len(palette)),
+            "linewidth": 0,
+        }
         ax.fill_between(rows["prior"], rows["conf_low"], rows["conf_high"], **style)
     return [(f"simultaneous\n{level}band", Patch(facecolor=NEUTRAL, alpha=0.25))]
 
 
-def mark_crossings(ax: Axes, frame: pd.DataFrame | None, heights: pd.DataFrame) -> list[Entry]:
-    """Mark each prior at which the leader changes, with its interval; return the legend entry, or none."""
-    if frame is None or not frame["lead"].any():
+def mark_crossings(ax: Axes, crossings: pd.DataFrame | None, auprec: pd.DataFrame) -> list[Entry]:
+    """Mark changes of the leader at the mean of `auprec`, with intervals; return the legend entry, if any."""
+    if crossings is None or not crossings["lead"].any():
         return []
     style: dict[str, Any] = {"color": "black", "linewidth": 1.6}
-    mean = heights.groupby(["model", "prior"], sort=False, observed=True)["auprec"].mean()
+    mean = auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"].mean()
     limits = ax.get_xlim()
     edges = np.log(limits)
     inside = np.exp(edges + 0.012 * np.diff(edges) * [1, -1])  # arrows at open ends need room
-    for row in iter_rows(frame[frame["lead"]]):
+    for row in iter_rows(crossings[crossings["lead"]]):
         curve = mean.loc[row.model_above]
         y = np.interp(np.log(row.prior), np.log(curve.index.to_numpy(float)), curve.to_numpy(float))
         low = max(row.conf_low, inside[0] if row.open_low else limits[0])
@@ -110,7 +114,7 @@ MIN_NAMED_LEADERS = 11
 
 
 def draw_leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Color]) -> None:
-    """Draw a coloured bar for each leader's region below all curves, with names where colours repeat."""
+    """Lower the y limit, and draw a bar for each leader's region there, with names where colours repeat."""
     low, high = ax.get_ylim()
     ax.set_ylim(low - 0.08 * (high - low), high)
     labels, transform = styling.model_labels(palette), ax.get_xaxis_transform()

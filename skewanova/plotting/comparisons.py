@@ -342,26 +342,23 @@ def _compare_ranks(result: object, test: str | None) -> RankComparison:
             "skewanova.inference.rank_comparison(skewanova.evaluate(scores).iauprec) returns, but got "
             f"{type(result).__name__}"
         )
-    frame = styling.find_frame(iauprec, "iauprec", "model fold iauprec", "plot_critical_difference")
+    frame = styling.find_frame(result, "iauprec", "model fold iauprec", "plot_critical_difference")
     if frame["fold"].nunique() < 2:
         raise InputError(
             "`plot_critical_difference` needs ranks over at least 2 folds, but the comparison has one test "
             "set; draw its pairs by skewanova.plotting.plot_pairs(result)"
         )
-    family = _find_family(pairs) if test is None else test
+    family = test
+    if family is None:  # the first primary test on IAUPREC that needs no control
+        primary = pairs[(pairs["response"] == "iauprec") & (pairs.get("role", "") == "primary")]
+        tests = map(str, primary["test"].unique())
+        family = next((name for name in tests if not get_test(name).needs_control), "nemenyi")
     tested = None if test is None and family not in set(pairs["test"]) else pairs  # as with a control
     return rank_comparison(frame, tested, test=family, alpha=styling.get_setting(result, "alpha", 0.05))
 
 
-def _find_family(pairs: pd.DataFrame) -> str:
-    """Return the name of the first primary test on IAUPREC that needs no control, or else 'nemenyi'."""
-    rows = pairs[(pairs["response"] == "iauprec") & (pairs.get("role", "") == "primary")]
-    tests = (str(test) for test in rows["test"].unique())
-    return next((test for test in tests if not get_test(test).needs_control), "nemenyi")
-
-
 def _assign_bar_rows(comparison: RankComparison, rank: dict[str, float]) -> dict[tuple[str, ...], int]:
-    """Return the row (0, 1, ...) of each bar of models that do not differ, so that bars do not touch."""
+    """Return the row (0, 1, ...) of each bar by its models, so that the bars of one row do not touch."""
     ends: list[float] = []
     levels = {}
     for clique in comparison.cliques:
@@ -374,7 +371,7 @@ def _assign_bar_rows(comparison: RankComparison, rank: dict[str, float]) -> dict
 
 
 def _name_ranks(ax: Axes, ranks: Mapping[str, float], shades: Mapping[str, Any], *, first: float) -> None:
-    """Write the better half of the names on the left, the others on the right, joined to their ranks."""
+    """Write the better half of names left, the others right, from height `first` on, joined to ranks."""
     markers, labels = styling.model_markers(list(shades)), styling.model_labels(ranks, width=MAX_RANK_NAME)
     half = -(-len(ranks) // 2)
     elbow: dict[str, Any] = {"markersize": 5, "markevery": [2], "linewidth": 1.3, "clip_on": False}
@@ -417,8 +414,8 @@ def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, in
         cells.append((column, row, float(pair.p_adjusted), float(estimate)))
     if len({cell[:2] for cell in cells}) < len(cells):
         raise InputError(
-            "`result` must have one row for each pair of a test, in one order, but repeats some; give it "
-            "skewanova.compare(scores) or its tables['pairs'], or leave the others out"
+            "`result` must have one row for each pair of a test, in one order, but repeats some; give it one "
+            "comparison, as skewanova.compare(scores) or result.comparisons[NAME], or leave the others out"
         )
     return cells
 
@@ -426,7 +423,7 @@ def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, in
 def _draw_cell(
     ax: Axes, cell: tuple[int, int, float, float], levels: tuple[float, Sequence[Any]], space: float
 ) -> None:
-    """Draw a cell in the shade of its level, hatched if p is nan, with p and the difference if they fit."""
+    """Draw a cell of `_list_cells` by `levels` (alpha, shades), with numbers if `space` points hold them."""
     column, row, p_value, estimate = cell
     level, shades = levels
     shade = int(p_value < level) + int(p_value < SECOND_LEVEL_SHARE * level)
@@ -458,7 +455,7 @@ def _get_test_name(rows: pd.DataFrame) -> str:
 
 
 def _format_response(rows: pd.DataFrame, separator: str = " ") -> str:
-    """Return the name of the measure of the first row, with its prior if it has one."""
+    """Return the measure of the first row, such as "AUPREC at prior 0.1" or, without a prior, "IAUPREC"."""
     response, prior = rows["response"].iloc[0], rows["prior"].iloc[0]
     name = name_response(response).replace("$", r"\$")  # no formula
     return f"{name}{separator}at prior {styling.format_plain(prior)}" if pd.notna(prior) else name

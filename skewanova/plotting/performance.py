@@ -229,7 +229,7 @@ def plot_regret(
 def _draw_intervals(
     ax: Axes, x: np.ndarray, rows: pd.DataFrame, style: dict[str, Any], *, shift: float
 ) -> Line2D:
-    """Draw means joined by a line, and intervals within [0, 1], shifted by points; return the line."""
+    """Draw means joined by a line, and intervals cut to [0, 1], `shift` points aside; return the line."""
     valid = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
     aside = ax.transData + ScaledTranslation(shift / 72, 0, ax.figure.dpi_scale_trans)
     low, high = (np.clip(rows[end].to_numpy(float)[valid], 0, 1) for end in ("conf_low", "conf_high"))

@@ -139,7 +139,7 @@ def _draw_likelihood(ax: Axes, estimate: PriorEstimate) -> None:
 
 
 def _shade_leaders(ax: Axes, spans: pd.DataFrame | None, palette: Palette) -> list[styling.Entry]:
-    """Shade each range of priors in the colour of its leader, if known; return a legend entry for each."""
+    """Shade each range of priors in the colour of its leader, if there are any; return an entry a leader."""
     if spans is None:
         return []
     shades = styling.model_palette(spans["leader"].astype(str).tolist(), palette)

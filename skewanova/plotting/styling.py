@@ -117,7 +117,7 @@ class PlotOptions:
 
 
 def document_plot(plot: Plot) -> Plot:
-    """Return `plot`, with the shared parameters, results and errors that its docstring lacks added to it."""
+    """Add shared parameters, results and errors that the docstring of `plot` lacks to it; return `plot`."""
     shared, sections = _split_sections(PlotOptions), _split_sections(plot)
     entries, options = (re.split(r"\n(?=\w)", part["Parameters"])[1:] for part in (sections, shared))
     described = re.split(r"\W+", " ".join(entry.split(" : ")[0] for entry in entries))
@@ -154,6 +154,7 @@ _MAKERS = {
     "by_dataset": "skewanova.compare_datasets(datasets)",
     "components": "skewanova.compare(scores) of several runs on one test set",
     "hierarchical": "skewanova.compare_datasets(datasets)",
+    "residuals": "skewanova.compare(scores) of several folds",
     "table": "skewanova.comparison.monitor(result, unlabelled)",
     "plot_critical_difference": "skewanova.compare(scores)",
     "plot_regions": "skewanova.compare(scores)",
@@ -163,9 +164,9 @@ _MAKERS = {
 def find_frame(
     source: object, attribute: str, columns: str, caller: str = "", *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return `source` or its frame `attribute`, model names as text; raise without `columns` or any rows.
+    """Return `source` or its frame `attribute`, model names as text; raise if rows or `columns` are missing.
 
-    If `models` are given, raise also if the frame has another model. Errors name the function `caller`.
+    `columns` are separated by spaces. A model that is not among `models` also raises. Errors name `caller`.
     """
     caller = caller or f"plot_{attribute}"
     value = source if isinstance(source, pd.DataFrame) else get_table(source, attribute, source)
@@ -212,7 +213,7 @@ def _as_frame(value: object) -> pd.DataFrame | None:
 def find_optional_frame(
     result: object, frame: pd.DataFrame | None, attribute: str, columns: str, *, name: str = ""
 ) -> pd.DataFrame | None:
-    """Return `frame`, or else this frame of the result, checked; None if it is absent or has no rows."""
+    """Return `frame` or this frame of the result, checked, None without rows; errors name argument `name`."""
     source = result if frame is None and not isinstance(result, pd.DataFrame) else frame
     value = source if isinstance(source, pd.DataFrame) else _as_frame(get_table(source, attribute, frame))
     if frame is None if value is None else value.empty:
@@ -346,7 +347,7 @@ def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None
 def draw_mean_line(
     ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], *, errorbar: ErrorBar = None, **style: Any
 ) -> Line2D:
-    """Draw the mean of y over the rows at each x, with a band if `errorbar` is given; return the line."""
+    """Draw the mean of y over the rows at each x, `errorbar` as a band cut to [0, 1]; return the line."""
     x, y = xy
     if frame[x].nunique() < 2:  # a line of one point is its marker
         style.pop("markevery", None)
@@ -372,7 +373,7 @@ def describe_level(source: object) -> str:
 
 
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
-    """Return the error bar, or None for one fold or more lines than `MAX_BANDS`; raise if it is invalid."""
+    """Return `errorbar`, or None for one fold or for more than MAX_BANDS `lines`; raise if it is invalid."""
     band: Any = errorbar if isinstance(errorbar, tuple) and len(errorbar) == 2 else ("", None)
     valid = isinstance(band[1], int | float | np.number)
     valid = valid and 0 < band[1] <= {"sd": np.inf, "pi": 100}.get(str(band[0]), 0)
@@ -518,7 +519,7 @@ def finish_axes(
 
 
 def name_rows(ax: Axes, labels: Sequence[str]) -> None:
-    """Label the y axis at 0, 1, ..., from top to bottom."""
+    """Label the y axis at 0, 1, ..., with 0 on top."""
     ax.set_yticks(range(len(labels)), labels=labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
 
@@ -544,7 +545,7 @@ class PlainLogLocator(LogLocator):
 
 
 def set_log_axis(ax: Axes, which: str, low: float, high: float) -> None:
-    """Make axis `which` logarithmic from low to high, with plain numbers."""
+    """Make axis `which` ("x" or "y") logarithmic with plain numbers, from low to high unless equal."""
     axis = ax.xaxis if which == "x" else ax.yaxis
     ax.set(**{f"{which}scale": "log"})
     if low < high:
@@ -567,7 +568,7 @@ def make_legend_title(frame: pd.DataFrame) -> str | None:
     return "mean over folds" if frame["fold"].nunique() > 1 else None
 
 
-def opacity(bands: int) -> float:
+def choose_opacity(bands: int) -> float:
     """Return the opacity (alpha) of each of several bands: 0.24 for one, less for more, at least 0.06."""
     return max(0.06, 0.28 - 0.04 * bands)
 
@@ -593,7 +594,7 @@ def label_lines(
     styles: Mapping[str, Mapping[str, Any]],
     others: Sequence[Entry] = (),
 ) -> None:
-    """Label each line at its right end within final limits, or draw a legend if the labels do not fit."""
+    """Name each line at its right end, `others` in a legend below; or all in a legend if names do not fit."""
     height = ax.bbox.height / ax.figure.dpi * 72
     gap = LINE_HEIGHT * FontProperties(size=NAME_FONT_SIZE).get_size_in_points() / height
     labels = model_labels(lines)

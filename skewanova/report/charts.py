@@ -27,6 +27,10 @@ Crossing = tuple[float, float, float, float]
 Segment = tuple[float, float, str, int]
 
 
+#: Coordinates and texts of one chart, as its template writes them.
+Chart = SimpleNamespace
+
+
 class Layout(NamedTuple):
     """Size, margins and font size of a chart in pixels, and the longest name at a line end."""
 
@@ -91,23 +95,12 @@ class Scale(NamedTuple):
         return draw_path(self.x(x), self.y(y))
 
 
-class IntervalRow(NamedTuple):
-    """A model's mean and interval in pixels, with its height, name and colour."""
-
-    text: str
-    color: int
-    y: float
-    mean: float
-    low: float
-    high: float
-
-
 #: Layout of a chart of intervals, and pixels of each of its rows; a phone shows it at about two thirds.
 INTERVALS, ROW_HEIGHT = Layout("means", 640, 0, 14, 0, 34, 14, 24), 28
 
 
-def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, label: str) -> SimpleNamespace:
-    """Return a chart with a row for each model of a ranking: its mean and the interval."""
+def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, label: str) -> Chart:
+    """Return label, size, scale, ticks and rows (text, color, y, mean, low, high) of a chart of means."""
     numbers = ranking[["mean", "conf_low", "conf_high"]].to_numpy(dtype=np.float64)
     layout = INTERVALS
     names = [shorten_name(str(model), layout.max_name) for model in ranking["model"]]
@@ -116,12 +109,15 @@ def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, la
     height = ROW_HEIGHT * len(names)
     scale = Scale(left, layout.width - 20, 0, height, (low, high), (0, 1), is_log=False)
     ticks = [(float(scale.x(value)), f"{value:.3g}") for value in choose_steps(low, high)]
+    y_positions = (ROW_HEIGHT * (np.arange(len(names)) + 0.5)).tolist()
     rows = [
-        IntervalRow(name, colors[str(model)], ROW_HEIGHT * (i + 0.5), *scale.x(numbers[i]).tolist())
-        for i, (model, name) in enumerate(zip(ranking["model"], names, strict=True))
+        SimpleNamespace(text=name, color=colors[str(model)], y=y, mean=mean, low=low, high=high)
+        for model, name, y, (mean, low, high) in zip(
+            ranking["model"], names, y_positions, scale.x(numbers).tolist(), strict=True
+        )
     ]
     size = layout.width, height + layout.bottom
-    return SimpleNamespace(label=label, size=size, scale=scale, ticks=ticks, rows=rows)
+    return Chart(label=label, size=size, scale=scale, ticks=ticks, rows=rows)
 
 
 def draw_path(x: Iterable[float], y: Iterable[float]) -> str:
@@ -139,10 +135,6 @@ class Marks(NamedTuple):
     has_no_skill: bool = False
     crossings: Sequence[Crossing] = ()
     strip: Sequence[Segment] = ()
-
-
-class Chart(SimpleNamespace):
-    """Coordinates and texts of one chart, as its template writes them."""
 
 
 def build_chart(
@@ -189,9 +181,9 @@ def build_chart(
     )
 
 
-def choose_steps(low: float, high: float, n_steps: int = 5) -> list[float]:
-    """Return about `n_steps` values within the limits: multiples of 1, 2 or 5 times a power of ten."""
-    rough = (high - low) / n_steps  # matplotlib's ticks would take long to load
+def choose_steps(low: float, high: float) -> list[float]:
+    """Return about five values within the limits: multiples of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / 5  # matplotlib's ticks would take long to load
     unit = 10.0 ** np.floor(np.log10(rough))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * (1 - 1e-9))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
@@ -208,7 +200,7 @@ def choose_limits(values: Floats) -> tuple[float, float]:
 
 
 def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:
-    """Return (x in pixels, prior, "1 in n" or "") of ticks at digits 1, 2 and 5 and at both ends."""
+    """Return (x in pixels, text of the prior, "1 in n" or "") of ticks at 1, 2, 5 and the ends with room."""
     low, high = scale.x_limits
     digits = [d * 10.0**k for k in range(-12, 1) for d in (1, 2, 5)]
     values = [low, high, *(v for v in digits if low < v < high)]

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -41,11 +41,12 @@ from skewanova.plotting.lines import DARK_COLORS, LIGHT_COLORS
 from skewanova.report import sentences
 from skewanova.report.charts import Chart, build_interval_chart
 from skewanova.report.publication import (
+    LATEX_HEAD,
     REPORT_TABLES,
     build_report_tables,
     find_references,
     write_bibtex,
-    write_latex_file,
+    write_fixed_latex,
     write_methods,
 )
 from skewanova.report.screen import (
@@ -89,15 +90,6 @@ UNLINKED = frozenset({"low", "high", "conf_low", "conf_high", "power", "prior", 
 
 #: Ranges of differing priors on the page; the file has all.
 MAX_RANGES = 6
-
-
-class View(NamedTuple):
-    """A table of the page, with the kind of each column (number or text) and the files of its numbers."""
-
-    table: Table
-    kinds: list[str]
-    files: tuple[str, ...]
-    marked: int | None = None
 
 
 def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
@@ -166,7 +158,7 @@ def build_page_context(
     *,
     rarest: float | None = 0.0,
 ) -> dict[str, Any]:
-    """Return version, light, dark, script, script_hash, max_rows, reversing; of a verdict choose, verdict."""
+    """Return the template variables of every page; `choose` and `verdict` only if there is a verdict."""
     context: dict[str, Any] = {
         "version": version("skewanova"),
         "light": LIGHT_COLORS,
@@ -275,16 +267,16 @@ def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Mar
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def build_views(source: TestedResult) -> dict[str, View | None]:
+def build_views(source: TestedResult) -> dict[str, dict[str, Any] | None]:
     """Return the view of each table of REPORT_TABLES by name, None where it has no rows."""
     tables = build_report_tables(source)
     views = {name: build_view(table, *source.SPECS[name].files) for name, table in tables.items()}
-    views["pairwise"] = views["pairwise"]._replace(marked=find_decisive_row(source))
+    views["pairwise"]["marked"] = find_decisive_row(source)
     return {name: views.get(name) for name in REPORT_TABLES}
 
 
 def find_decisive_row(source: TestedResult) -> int | None:
-    """Return the index of the primary pair that the line How sure states, or None."""
+    """Return the position among the primary pairs of the first decisive one, None if none or untrusted."""
     decisive, pairs = _select_decisive(source.verdict), select_primary(source.pairs)
     if decisive.empty or not source.verdict.is_trusted:
         return None
@@ -293,10 +285,11 @@ def find_decisive_row(source: TestedResult) -> int | None:
     return int(rows.to_numpy().argmax()) if rows.any() else None
 
 
-def build_view(table: Table, *files: str) -> View:
-    """Return the view of a table without its empty columns, with the kinds of the others."""
+def build_view(table: Table, *files: str) -> dict[str, Any]:
+    """Return table (without empty columns), kinds ("number" or "text" by column), files, marked (no row)."""
     table = drop_empty_columns(table)
-    return View(table, ["number" if numeric else "text" for numeric in table.is_numeric], files)
+    kinds = ["number" if numeric else "text" for numeric in table.is_numeric]
+    return {"table": table, "kinds": kinds, "files": files, "marked": None}
 
 
 # --- sentences ----------------------------------------------------------------------------------------------
@@ -335,7 +328,7 @@ def write_support(source: ReportSource) -> str:
 
 
 def _describe_data(source: ReportSource) -> list[tuple[str, str]]:
-    """Return (heading, text) of the models, the design and the settings of the comparison."""
+    """Return rows (heading, text): number of models, design, deployment prior, estimator and level."""
     settings, prior = source.settings, source.evaluation.deployment_prior
     return [
         ("Models", str(len(source.ranking))),
@@ -348,7 +341,7 @@ def _describe_data(source: ReportSource) -> list[tuple[str, str]]:
 
 
 def _list_provenance(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (heading, text) of version and time, input, its SHA-256, settings and package versions."""
+    """Return rows (heading, text): version and time, input, its SHA-256, settings and package versions."""
     versions = provenance["versions"]
     return [
         ("Made by", f"skewanova {versions['skewanova']}, {provenance['created']}"),
@@ -407,17 +400,18 @@ def write_part(source: TestedResult, output: Output, name: str, *, formats: Sequ
 def write_files(output: Output, source: TestedResult, provenance: Provenance, formats: Sequence[str]) -> None:
     """Write page, tables, references, README.txt and figures into `output`; figures take most time."""
     files = dict(FILES)
-    texts = {**source.FRAMES, **PRIOR_FRAMES}
+    descriptions = {**source.FRAMES, **PRIOR_FRAMES}
     for name, frame in [*source.tables.items(), *getattr(source, "prior_frames", {}).items()]:
         file = f"tables/{name}.{'parquet' if name in CURVE_FRAMES else 'csv'}"
-        files[file] = texts[name]
+        files[file] = descriptions[name]
         if name in CURVE_FRAMES:
             output.write(file, frame.to_parquet(index=False))
         else:
             output.write_csv(file, frame)
-    output.write("tables/tables.tex", write_latex_file(source))
-    tables = (table.to_markdown() for table in build_report_tables(source).values())
-    output.write("tables/tables.md", "\n\n".join([f"# {write_title(source)}", *tables]) + "\n")
+    tables = build_report_tables(source).values()
+    output.write("tables/tables.tex", "\n".join([LATEX_HEAD, *map(write_fixed_latex, tables)]))
+    texts = [f"# {write_title(source)}", *(table.to_markdown() for table in tables)]
+    output.write("tables/tables.md", "\n\n".join(texts) + "\n")
     output.write("tables/references.bib", write_bibtex(source.methods.references))
     output.write("report.html", source._render_page(provenance))
     if formats:

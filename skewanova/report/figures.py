@@ -92,7 +92,7 @@ def list_figures(source: TestedResult) -> tuple[str, ...]:
 
 
 def restrict_to_drawn(source: Any) -> Any:
-    """Return the comparison with frames of the drawn models only."""
+    """Return the comparison with frames of `list_drawn_models` only; itself up to MAX_MODELS models."""
     if len(source.ranking) <= MAX_MODELS or "regions" not in source.tables:
         return source
     models = list_drawn_models(source)
@@ -148,6 +148,7 @@ def _fit_width(names: Iterable[str]) -> float:
 
 
 def _list_ranked_models(source: ReportSource) -> list[str]:
+    """Return the names of the models in ranking order, as text."""
     return [str(model) for model in source.ranking["model"]]
 
 
@@ -174,18 +175,19 @@ def _make_panels(
 
 
 def _draw_iauprec(source: ReportSource) -> Figure:
+    """Return the figure of IAUPREC by model, higher for more models."""
     width, _ = _fit_size(source, 0)
     return draw_single(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
 
 
+def _draw_fitted(plot: Callable[..., Axes], source: ReportSource, height: float = 4.2) -> Figure:
+    """Return the figure of one plot, at least `height` inches high, with room for all models."""
+    return draw_single(plot, source, _fit_size(source, height))
+
+
 def _draw_above_legend(plot: Callable[..., Axes], source: ReportSource, height: float = 4.2) -> Figure:
-    """Return the figure of one plot, at least `height` inches high, with its legend below the axes."""
-    return _move_legend_below(draw_single(plot, source, _fit_size(source, height)))
-
-
-def _draw_regret(source: ReportSource) -> Figure:
-    limits, size = source.settings.get("deployment_limits"), _fit_size(source, 4.2)
-    return draw_single(performance.plot_regret, source.tables["regret"], size, deployment_prior=limits)
+    """Return the figure of `_draw_fitted`, with its legend below the axes."""
+    return _move_legend_below(_draw_fitted(plot, source, height))
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
@@ -205,11 +207,13 @@ def _draw_ranks(source: object, models: Sequence[str]) -> Figure:
 
 
 def _draw_components(source: ReportSource) -> Figure:
+    """Return the figure of the variance components of runs, with a row for each."""
     height = 1.4 + 0.3 * len(source.tables["components"])
     return draw_single(comparisons.plot_components, source, (FIGURE_WIDTH, height))
 
 
 def _draw_roc(source: ReportSource) -> Figure:
+    """Return the figure of the mean ROC curves."""
     width, height = _fit_size(source, 4.0)
     return draw_single(performance.plot_roc, source, (width - 0.2, height))
 
@@ -340,7 +344,9 @@ FIGURES: Mapping[str, FigureSpec] = {
         "the estimated prior", _draw_prior_estimate, lambda source: bool(get_estimates(source))
     ),
     "regret": FigureSpec(
-        "shortfall of each model from the highest mean along the prior", _draw_regret, _has_priors
+        "shortfall of each model from the highest mean along the prior",
+        partial(_draw_fitted, performance.plot_regret),
+        _has_priors,
     ),
     "pairs": FigureSpec("differences of pairs with their intervals", _draw_pairs),
     "p_values": FigureSpec("adjusted p-values of all pairs", _draw_p_values),

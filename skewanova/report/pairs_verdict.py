@@ -83,7 +83,7 @@ def write_class_choice(
 def _write_changes_along(
     by_prior: pd.DataFrame, ranking: pd.DataFrame, writer: LineWriter, counted: tuple[int, str]
 ) -> str:
-    """Return a sentence on the prior where the best mean changes, or on how many units have it."""
+    """Return a sentence on where the best mean changes, or how many of `counted` (10, "folds") have it."""
     (n_units, units), first = counted, by_prior[by_prior["rank"] == 1].sort_values("prior")
     mean = "highest mean" if units == "data sets" else "best value" if n_units == 1 else "best mean"
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
@@ -150,7 +150,7 @@ def write_values_verdict(result: TestedResult) -> Verdict:
         () if untested else models,
         choose=choose,
         how_sure=_write_values_certainty(result, evidence, writer.begin("how_sure"), p_equal=p_equal),
-        where_it_changes=_write_best_folds(result, writer.begin("where_it_changes")),
+        where_it_changes=_write_values_changes(result, writer.begin("where_it_changes")),
         weakest_point=_write_values_weakness(result, writer.begin("weakest_point")),
         warnings=result.design.warnings,
         evidence=build_evidence_frame(evidence),
@@ -175,7 +175,7 @@ def _write_values_certainty(
     return f"{text}. For {result.population}."
 
 
-def _write_best_folds(result: TestedResult, writer: LineWriter) -> str:
+def _write_values_changes(result: TestedResult, writer: LineWriter) -> str:
     """Return a sentence on the prior where the best value changes, or on how many folds have the first's."""
     first, unit, by_prior = next(iter_rows(result.ranking)), result.unit, result.tables["by_prior"]
     if len(by_prior):

@@ -119,13 +119,13 @@ def _find_rows(table: Table, rows: Any) -> list[int]:
         return list(range(min(check_count(number, "rows", minimum=1), len(table.rows))))
     result: dict[int, None] = {}
     for requested in rows:
-        name = get_test(requested).name if requested in TESTS else requested
+        name = get_test(requested).name if requested in [*TESTS] else requested
         # the cell of a test has its measure too
         matches = [
             i for i, row in enumerate(table.rows) if any(f"{c}, ".startswith(f"{name}, ") for c in row)
         ]
         if not matches:
-            check_choice(requested, [row[0] for row in table.rows], "rows")
+            check_choice(requested, list(dict.fromkeys(row[0] for row in table.rows)), "rows")
         result |= dict.fromkeys(matches)
     return list(result)
 
@@ -180,11 +180,6 @@ def _cut_rows(table: Table, file: str) -> Table:
 
 
 # --- LaTeX --------------------------------------------------------------------------------------------------
-
-
-def write_latex_file(source: TestedResult) -> str:
-    """Return the tables of the report as the text of one LaTeX file without floats."""
-    return "\n".join([LATEX_HEAD, *map(write_fixed_latex, build_report_tables(source).values())])
 
 
 def write_fixed_latex(table: Table) -> str:
@@ -270,6 +265,7 @@ class _LatexColumn:
     siunitx: bool
 
     def __post_init__(self) -> None:
+        """Split cells "mean (sd)" for siunitx, and set alignment, wrapping and width in characters."""
         pairs = [_MEAN_SD.fullmatch(cell) for cell in self.texts]
         self.split = self.siunitx and bool(pairs) and all(pairs)
         self.second = [pair[2] if pair else "" for pair in pairs]
@@ -413,6 +409,7 @@ class Prose:
     paragraphs: tuple[str, ...]
 
     def __str__(self) -> str:
+        """Return the paragraphs with a blank line between them."""
         return "\n\n".join(self.paragraphs)
 
     @property
@@ -450,7 +447,9 @@ def write_methods(source: ReportSource) -> list[str]:
         trusted=source.verdict.is_trusted,
         state=source.verdict.state,
     )
-    return [*paragraphs, _write_setup(source)]
+    each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
+    design = f"{source.design.describe()}. {each} tests {write_cases(source.tables['iauprec'])}"
+    return [*paragraphs, _write_software(source, design)]
 
 
 def write_values_methods(source: TestedResult) -> list[str]:
@@ -472,15 +471,8 @@ def write_values_methods(source: TestedResult) -> list[str]:
         f"Models are ranked by {'mean ' if over else ''}{source.measure}{over}, where {order} is better. "
         f"{described}".strip(),
         fill_template("methods", "tests", **words),
-        _write_software(source, f"Design: {source.settings['design_description']}."),
+        _write_software(source, str(source.settings["design_description"])),
     ]
-
-
-def _write_setup(source: ReportSource) -> str:
-    """Return the paragraph on design, sizes of folds, software and seed."""
-    cases = write_cases(source.tables["iauprec"])
-    each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
-    return _write_software(source, f"Design: {source.design.describe()}. {each} tests {cases}.")
 
 
 def _write_software(source: TestedResult, design: str) -> str:
@@ -488,8 +480,8 @@ def _write_software(source: TestedResult, design: str) -> str:
     seed = source.settings["seed"]
     generator = "a random generator" if seed is None else f"seed {seed}"
     return (
-        f"{design} Software: skewanova {version('skewanova')} (The skewanova developers {_SOFTWARE_YEAR}), "
-        f"{generator}."
+        f"Design: {design}. Software: skewanova {version('skewanova')} (The skewanova developers "
+        f"{_SOFTWARE_YEAR}), {generator}."
     )
 
 
@@ -598,7 +590,7 @@ class Paper:
 
 
 def build_paper(source: TestedResult, figure: str, caption: str) -> Paper:
-    """Return results, methods, table and references, with a figure and its caption."""
+    """Return results, methods, table and references; `figure` is a name of FIGURES, which `save` draws."""
     methods = source.methods
     return Paper(
         results=Prose((sentences.write_results(source),)),

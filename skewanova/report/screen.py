@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple, cast
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -78,30 +79,8 @@ Colors = Mapping[str, int]
 Steps = tuple[Floats, int]
 
 
-class PriorRow(NamedTuple):
-    """Row of the table at one prior: number of the model, its colour, and the cells."""
-
-    number: int
-    color: int
-    model: str
-    cells: list[str]
-
-
-class Screen(NamedTuple):
-    """Charts, slider and table of the first screen; `data` is read by the script."""
-
-    title: str
-    fraction: str
-    heads: list[str]
-    rows: list[PriorRow]
-    start: float
-    data: Markup
-    charts: Sequence[Chart] = ()
-    subtitle: str = ""
-    distances: Sequence[Chart] = ()
-    reference: str = ""
-    differences: Sequence[Chart] = ()
-    curves: Sequence[Chart] = ()
+#: Texts, table, slider and charts of the first screen; `data` is read by the script.
+Screen = SimpleNamespace
 
 
 def list_drawn_models(source: ReportSource) -> list[str]:
@@ -127,14 +106,12 @@ def build_screen(source: ReportSource) -> Screen:
     curves, paths = _build_curves(source, colors, priors, start)
     means = f"mean of {source.design.n_folds} {'runs' if source.design.has_runs else 'folds'}"
     means = "values of one test set" if source.design.is_test_set else means
-    return _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)._replace(
-        charts=charts[:2],
-        distances=charts[2:],
-        differences=_build_difference_charts(source, colors, marks),
-        curves=curves,
-        reference=_choose_reference(source),
-        subtitle=means if trusted else f"{means}, not reliable",
-    )
+    screen = _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)
+    screen.charts, screen.distances, screen.curves = charts[:2], charts[2:], curves
+    screen.differences = _build_difference_charts(source, colors, marks)
+    screen.reference = _choose_reference(source)
+    screen.subtitle = means if trusted else f"{means}, not reliable"
+    return screen
 
 
 def _mark_remaining(source: ReportSource) -> pd.DataFrame:
@@ -156,7 +133,7 @@ def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float
 def _build_steps(
     frame: pd.DataFrame, colors: Colors, heads: list[str], steps: Steps, *, rarest: float = 0, paths: Any = ()
 ) -> Screen:
-    """Return a screen without charts: rows at the start, and as JSON in `data` those at every prior."""
+    """Return a screen without charts: rows at the start; `data` has those at every prior as JSON."""
     priors, start = steps
     tables = [
         _list_prior_rows(frame[frame["prior"] == prior], colors, heads, is_supported=prior >= rarest)
@@ -172,7 +149,9 @@ def _build_steps(
     span = np.log(priors[-1] / priors[0])
     share = float(np.log(priors[start] / priors[0]) / span) if span > 0 else 0.0
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    return Screen(*titles[start], heads, tables[start], share, Markup(text))
+    screen = Screen(heads=heads, rows=tables[start], start=share, data=Markup(text), charts=[], distances=[])
+    screen.title, screen.fraction = titles[start]
+    return screen
 
 
 def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFrame, colors: Colors) -> Screen:
@@ -187,10 +166,9 @@ def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFra
     limits = weighting.low, weighting.high
     marks = Marks(cursor=float(priors[start]), deployment=limits, has_no_skill=True)
     wide, label = LOW._replace(height=LOW.height + 60), "Mean AUPREC over the data sets along the prior."
-    return screen._replace(
-        charts=_build_both("auprec", lines, wide, label=label, marks=marks),
-        subtitle=f"mean of {len(results)} data sets, each counted once",
-    )
+    screen.charts = _build_both("auprec", lines, wide, label=label, marks=marks)
+    screen.subtitle = f"mean of {len(results)} data sets, each counted once"
+    return screen
 
 
 def build_values_charts(source: TestedResult, colors: Colors) -> list[Chart]:
@@ -216,23 +194,20 @@ def _build_both(kind: str, lines: Sequence[ChartLine], wide: Layout, **options: 
 
 
 def list_small_charts(results: Mapping[str, ReportSource], colors: Colors) -> dict[str, tuple[str, Chart]]:
-    """Return, by part with several priors, the text and chart of `_build_small_chart`; at most MAX_PARTS."""
-    several = {name: result for name, result in results.items() if result.by_prior["prior"].nunique() > 1}
-    first = list(several.items())[:MAX_PARTS]
-    return {name: _build_small_chart(result, colors) for name, result in first}
-
-
-def _build_small_chart(result: ReportSource, colors: Colors) -> tuple[str, Chart]:
-    """Return "MODEL by LEAD" in IAUPREC (or "not reliable"), and a small chart of AUPREC by prior."""
-    frame, weighting = result.by_prior, result.evaluation.deployment_prior
-    best, *others = iter_rows(result.ranking)
-    lead = f" by {format_number(best.iauprec - others[0].iauprec)}" if others else ""
-    text = f"{shorten_name(str(best.model))}{lead}" if result.verdict.is_trusted else "not reliable"
-    groups = _group_by_model(frame).items()
-    lines = [replace(_make_line(model, colors[model], rows), is_named=False) for model, rows in groups]
-    label = f"AUPREC along the prior. Highest over the deployment prior: {text}."
-    marks = Marks(deployment=(weighting.low, weighting.high))
-    return text, build_chart("part", lines, SMALL, label=label, marks=marks)
+    """Return "MODEL by LEAD" (or "not reliable") and a chart by part with several priors, up to MAX_PARTS."""
+    several = [name for name, result in results.items() if result.by_prior["prior"].nunique() > 1]
+    charts = {}
+    for name in several[:MAX_PARTS]:
+        result, weighting = results[name], results[name].evaluation.deployment_prior
+        best, *others = iter_rows(result.ranking)
+        lead = f" by {format_number(best.iauprec - others[0].iauprec)}" if others else ""
+        text = f"{shorten_name(str(best.model))}{lead}" if result.verdict.is_trusted else "not reliable"
+        groups = _group_by_model(result.by_prior).items()
+        lines = [replace(_make_line(model, colors[model], rows), is_named=False) for model, rows in groups]
+        label = f"AUPREC along the prior. Highest over the deployment prior: {text}."
+        marks = Marks(deployment=(weighting.low, weighting.high))
+        charts[name] = text, build_chart("part", lines, SMALL, label=label, marks=marks)
+    return charts
 
 
 def _make_line(model: str, color: int, rows: pd.DataFrame, *, is_banded: bool = False) -> ChartLine:
@@ -274,8 +249,8 @@ def _list_heads(source: ReportSource) -> list[str]:
 
 def _list_prior_rows(
     rows: pd.DataFrame, colors: Colors, heads: Sequence[str], *, is_supported: bool
-) -> list[PriorRow]:
-    """Return the rows at one prior, the highest first; in the order of `colors` if no test is reliable."""
+) -> list[SimpleNamespace]:
+    """Return rows (number, color, model, cells) at one prior, the highest first; as `colors` if untrusted."""
     models = list(colors)
     by_model = {str(row.model): row for row in iter_rows(rows)}
     order = sorted(models, key=lambda model: by_model[model].rank) if TO_BEST in heads else models
@@ -288,10 +263,11 @@ def _list_prior_rows(
     def format_band(row: Any) -> str:
         return format_limits(row) if is_supported else ""
 
+    def list_cells_of(row: Any) -> list[str]:
+        return [formats.get(head, format_band)(row) for head in heads[1:]]
+
     return [
-        PriorRow(
-            models.index(m), colors[m], m, [formats.get(head, format_band)(by_model[m]) for head in heads[1:]]
-        )
+        SimpleNamespace(number=models.index(m), color=colors[m], model=m, cells=list_cells_of(by_model[m]))
         for m in order
     ]
 
@@ -396,18 +372,15 @@ def _choose_reference(source: ReportSource) -> str:
 
 def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks) -> list[Chart]:
     """Return a wide and a narrow chart of differences from one model; none if untrusted or at one prior."""
-    reference, columns = _choose_reference(source), ("prior", "estimate", "conf_low", "conf_high")
-    frame = orient_pairs(source.tables["difference_curves"], reference)
+    reference = _choose_reference(source)
+    frame = orient_pairs(source.tables["difference_curves"], reference).sort_values("prior")
     if frame["prior"].nunique() < 2 or not source.verdict.is_trusted:
         return []
-    groups = {str(model): rows for model, rows in frame.groupby("model_a", observed=True)}
-    lines = []
-    for model in [model for model in colors if model in groups][:MAX_DIFFERENCES]:
-        rows = groups[model].sort_values("prior")
-        x, y, low, high = (rows[name].to_numpy(dtype=np.float64) for name in columns)
-        lines.append(ChartLine(model, colors[model], x, y, low, high))
+    groups = _group_by_model(frame.rename(columns={"model_a": "model", "estimate": "auprec"}))
+    models = [model for model in colors if model in groups][:MAX_DIFFERENCES]
+    lines = [_make_line(model, colors[model], groups[model], is_banded=True) for model in models]
     extremes = np.concatenate([np.r_[line.y, line.low, line.high] for line in lines])
-    cursor = None if marks.cursor is None else float(np.clip(marks.cursor, x[0], x[-1]))
+    cursor = None if marks.cursor is None else float(np.clip(marks.cursor, *lines[-1].x[[0, -1]]))
     label = f"Differences in AUPREC from {shorten_name(reference)} along the prior, with simultaneous bands."
     options = {"y_limits": choose_limits(extremes), "marks": marks._replace(cursor=cursor)}
     return _build_both("difference", lines, LOW, label=label, **options)

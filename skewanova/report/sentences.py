@@ -73,11 +73,6 @@ def explain_untested_models(row: Any) -> str:
     return "they do not differ in any fold"
 
 
-def write_level(alpha: float) -> str:
-    """Return the sentence, without full stop, that each conclusion is at level alpha by itself."""
-    return f"Each conclusion (all models, pairs, along the prior) is at level {alpha:.3g} by itself"
-
-
 def write_winner_note(decisions: pd.DataFrame, names: Names) -> list[str]:
     """Return one sentence in a list on the first model's shrunken estimate, if clearly smaller, else []."""
     first = next(iter_rows(decisions.iloc[:1]))

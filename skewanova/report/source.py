@@ -78,9 +78,11 @@ class Tables(Mapping[str, pd.DataFrame]):
     """Frames of a comparison by name; some are computed when they are first read."""
 
     def __init__(self, frames: Mapping[str, pd.DataFrame], makers: Mapping[str, Callable[[], pd.DataFrame]]):
+        """Hold `frames` by name, and the `makers` of others, which are called at the first reading."""
         self._frames, self._makers = dict(frames), makers
 
     def __getitem__(self, name: str) -> pd.DataFrame:
+        """Return the frame, computed at its first reading; raise KeyError if no frame has this name."""
         if name not in FRAMES:
             raise KeyError(f"no table {name!r}{suggest_name(name, FRAMES)}; list(result.tables) names all")
         if name not in self._frames:
@@ -94,6 +96,7 @@ class Tables(Mapping[str, pd.DataFrame]):
         return len(FRAMES)
 
     def __repr__(self) -> str:
+        """Return a line of text on each frame: its name and what it holds."""
         return "\n".join(f"{name:18}{text}" for name, text in FRAMES.items())
 
 
@@ -238,6 +241,7 @@ class ReportSource(TestedResult):
     scores: Scores = field(repr=False)
 
     def __post_init__(self) -> None:
+        """Make `tables` a Tables with the frames of COMPUTED_FRAMES."""
         makers = {name: partial(make, self) for name, make in COMPUTED_FRAMES.items()}
         # dataclasses.replace() passes the tables of the other comparison: these frames are computed anew
         computed = makers if isinstance(self.tables, Tables) else {}

@@ -98,7 +98,8 @@ class FrameTable:
         words = {"measure": "IAUPREC", "row": next(iter_rows(frame), None), **words}
         texts = _load_texts()[self.name]
         caption, note = (texts.get(key, "").format(**words) for key in ("caption", "note"))
-        cells = {head.format(**words): {**CELLS, **self.own_cells}[head] for head in self.heads}
+        known_cells = {**CELLS, **self.own_cells}
+        cells = {h.format(**words): known_cells.get(h, attrgetter(h.lower())) for h in self.heads}
         table = build_table(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
         explanations = texts.get("explanations", {}).items()
         return replace(table, explanations={k.format(**words): v.format(**words) for k, v in explanations})
@@ -230,11 +231,6 @@ def write_value_heading(source: TestedResult) -> str:
     return measure[:1].upper() + measure[1:] if source.design.is_test_set else f"Mean {measure}"
 
 
-def build_values_plans(source: TestedResult) -> Table:
-    """Return the table of the folds, or of how many times the cases, that would tell a pair apart."""
-    return (TABLES["plans"] if source.design.is_test_set else VALUES_PLANS).make(source)
-
-
 def write_cases(sizes: pd.DataFrame) -> str:
     """Return the cases of each class in a fold, such as "20 to 22 positives and 80 negatives"."""
     ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
@@ -273,11 +269,6 @@ def _format_df(value: float) -> str:
     return f"{value:.0f}" if is_integer else format_number(value, 2)
 
 
-def _format_measure(row: Any) -> str:
-    """Return the name of a row's measure, with the prior if it has one, such as "AUPREC(0.1)"."""
-    return name_response(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
-
-
 def _format_effect_interval(row: Any) -> str:
     """Return the interval of an effect size as "LOW to HIGH", or "" if it has none."""
     low, high = row.effect_low, row.effect_high
@@ -314,7 +305,7 @@ NO_ADVICE = "nothing to add"
 ASSURED = f"{100 * ASSURANCE:g} % assured"
 
 
-#: Format of the cells below each heading, from a row of the frame.
+#: Format of the cells below each heading, from a row of the frame; others have the column of their name.
 CELLS: Mapping[str, Cell] = {
     "A new data set": lambda row: format_interval(row.prediction_low, row.prediction_high),
     "AUPREC": format_column("estimate"),
@@ -323,7 +314,6 @@ CELLS: Mapping[str, Cell] = {
     "At rarest": format_column("auprec_at_rarest"),
     "At the commonest": format_column("auprec_commonest"),
     "At the rarest": format_column("auprec_at_rarest"),
-    "Batch": attrgetter("batch"),
     "Best on": lambda row: f"{row.n_best}",
     "Between (SD)": format_column("tau"),
     "Breakdown corr.": format_column("breakdown_correlation", 2),
@@ -332,7 +322,6 @@ CELLS: Mapping[str, Cell] = {
     "Changes the lead": lambda row: "yes" if row.lead else "no",
     "Check": lambda row: row.check.replace("_", " "),
     "Class": lambda row: str(row.label),
-    "Component": attrgetter("component"),
     "Criterion": lambda row: CRITERIA[row.criterion],
     DIFFER: lambda row: "not tested" if np.isnan(row.p_adjusted) else "yes" if row.reject else "no",
     "Difference": format_column("estimate"),
@@ -342,7 +331,6 @@ CELLS: Mapping[str, Cell] = {
     "Fold": lambda row: str(row.fold) if row.level == "fold" else f"({row.level})",
     # empty for a single test set or an unknown number
     "Folds": lambda row: f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "test_set" else "",
-    "Group": attrgetter("group"),
     "Harder or easier half": lambda row: format_interval(row.half_low, row.half_high),
     "Higher above it": attrgetter("model_above"),
     "Higher below it": attrgetter("model_below"),
@@ -356,9 +344,7 @@ CELLS: Mapping[str, Cell] = {
     "Mean IAUPREC": format_column("iauprec"),
     "Mean lead": format_column("margin", 4),
     "Mean rank": format_column("mean_rank", 2),
-    "Measure": _format_measure,
-    "Method": attrgetter("method"),
-    "Model": attrgetter("model"),
+    "Measure": lambda row: name_response(row.response) + (f"({row.prior:g})" if row.prior > 0 else ""),
     "Observed difference": format_column("difference"),
     "P(best)": format_column("p_best", 2),
     "P(equal)": format_column("p_equal", 2),
@@ -377,7 +363,6 @@ CELLS: Mapping[str, Cell] = {
     "Standard deviation": format_column("std_dev"),
     "Statistic": format_column("statistic"),
     "Sum of squares": format_column("sum_sq", 4),
-    "Term": attrgetter("term"),
     "Test": lambda row: get_test(row.test).name,
     "Times the {units}": lambda row: _format_growth(row.case_factor),
     "Value": format_column("value"),
@@ -542,7 +527,10 @@ VALUES_TABLES: Mapping[str, TableSpec | FrameTable] = {
     "ranking": TableSpec(make=build_values_ranking, files=("ranking.csv", "values.csv")),
     **{name: TABLES[name] for name in ("pairwise", "pairs", "effects", "equivalence")},
     **{name: TABLES[name] for name in ("assumptions", "tests")},
-    "plans": TableSpec(make=build_values_plans, files=VALUES_PLANS.files),
+    "plans": TableSpec(
+        make=lambda source: (TABLES["plans"] if source.design.is_test_set else VALUES_PLANS).make(source),
+        files=VALUES_PLANS.files,
+    ),
 }
 
 

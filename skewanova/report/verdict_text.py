@@ -235,11 +235,6 @@ def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
     return f"Use {writer.names[best]}{' on average' if facts.lead_changes else ''}."
 
 
-def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
-    """Return "A and B are practically equal (within 0.01): use the cheaper one", and the models behind."""
-    return write_equal(facts.order.candidates, writer, facts.rope, _write_others_behind(facts, writer))
-
-
 def write_equal(models: Sequence[str], writer: LineWriter, rope: float, behind: str) -> str:
     """Return "A and B are practically equal (within 0.01): use the cheaper one" followed by `behind`."""
     names, margin = writer.join_names(models), writer.add_count(rope, "rope", "equivalence")
@@ -294,7 +289,9 @@ def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
 
 CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
     "choose": _choose_winner,
-    "equal": _choose_cheaper,
+    "equal": lambda facts, writer: write_equal(
+        facts.order.candidates, writer, facts.rope, _write_others_behind(facts, writer)
+    ),
     "tie": _choose_candidates,
     "by_prior": _choose_by_prior,
     "control": lambda facts, writer: write_choice_with_control(facts.order, writer, str(facts.control)),
