@@ -248,6 +248,12 @@ def _raised_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+def _refuse_same_folder(out: Path | None, paper: Path | None) -> None:
+    """Raise `InputError` if --out and --paper name one folder, where the paper would replace the report."""
+    if out is not None and paper is not None and out.resolve() == paper.resolve():
+        raise InputError(f"--out and --paper must be two folders, but both are {str(paper)!r}")
+
+
 def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command that refuses bad input in one line with status 2 (a full disk: 1), warnings last."""
 
@@ -265,6 +271,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                         inputs = [options.get(name) for name in ("scores", "directory")]
                         check_folder(options[folder], inputs=inputs)
                 folder = "out"
+                _refuse_same_folder(options.get("out"), options.get("paper"))
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
             deferred.clear()

@@ -89,6 +89,7 @@ class AUPRECDisplay:
         area_estimator: str = "trapezoid",
         name: str | None = None,
     ) -> None:
+        """Compute `auprec`; nothing is drawn before `plot`."""
         self.curves = tuple(curves) if isinstance(curves, Sequence) else (curves,)
         if not self.curves or not all(isinstance(curve, RocCurve) for curve in self.curves):
             raise InputTypeError(
@@ -265,7 +266,7 @@ class AUPRECDisplay:
         weights = np.ones(len(labels)) if sample_weight is None else check_weights(sample_weight)
         check_same_length(X=np.empty(count_rows(features, "X")), y=labels)
         check_same_length(y=labels, sample_weight=weights)
-        tests = find_test_rows(cv_results, len(labels), "the model")
+        tests = find_test_rows(cv_results, len(labels))
         curves = []
         for i, (rows, fitted) in enumerate(zip(tests, cv_results["estimator"], strict=True), 1):
             cases, weight = select_rows(features, rows), None if sample_weight is None else weights[rows]

@@ -61,7 +61,8 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
     """Return a mask of the positive class of a fitted classifier, and the name of its method; or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
-        raise InputError(f"{type(estimator).__name__} has no classes_, as classifiers have; use a classifier")
+        remedy = "fit it first" if any(hasattr(estimator, name) for name in RESPONSES) else "use a classifier"
+        raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have; {remedy}")
     positive = check_labels(classes, pos_label=pos_label, name="classes_")
     if len(positive) != 2 or positive.sum() != 1:
         raise InputError("it was trained on one class; every training set needs both")
@@ -102,19 +103,24 @@ def select_rows(data: Any, rows: NDArray[np.intp]) -> Any:
     return import_sklearn("utils")._safe_indexing(data, rows)
 
 
-def find_test_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.intp]]:
-    """Return the test cases' positions, an array per fold, from a result of `cross_validate`; or raise."""
+def find_test_rows(cv_result: Any, n_cases: int, name: str | None = None) -> list[NDArray[np.intp]]:
+    """Return the test cases' positions, an array per fold, from the result of `cross_validate` of a model."""
     keys = cv_result if isinstance(cv_result, Mapping) else ()
     lacking = [key for key in ("estimator", "indices") if key not in keys]
     if lacking:
+        subject = (
+            "`cv_results` must be of one model, but has" if name is None else f"the results of {name!r} have"
+        )
+        form = "result" if name is None else "results by the name of the model, as {'A': results}"
         raise InputError(
-            f"the results of {name!r} have no {' and no '.join(map(repr, lacking))}: call cross_validate("
+            f"{subject} no {' and no '.join(map(repr, lacking))}: call cross_validate("
             f"{'search' if 'params' in keys else 'estimator'}, X, y, return_estimator=True, "
-            "return_indices=True), and pass its results by the name of the model, as {'A': results}"
+            f"return_indices=True), and pass its {form}"
         )
     tests = [np.asarray(test) for test in cv_result["indices"]["test"]]
     if max(int(test.max()) for test in tests) >= n_cases:
-        raise InputError(f"`X` must be the data that {name!r} was validated on, but has only {n_cases} rows")
+        model = "the model" if name is None else repr(name)
+        raise InputError(f"`X` must be the data that {model} was validated on, but has only {n_cases} rows")
     return tests
 
 

@@ -190,7 +190,7 @@ def test_options_are_checked(result):
         (plot_p_values, posthoc(), {"alpha": 2.0}, "`alpha` must"),
         (plot_p_values, posthoc(), {"test": "nemenyi"}, "`test` must be one of tukey; but got 'nemenyi'"),
         (plot_p_values, pd.concat([posthoc(), posthoc()]), {},
-         "one row for each pair of a test, in one order, but repeats some; give it skewanova"),
+         r"in one order, but repeats some; give it one comparison, as .* or result\.comparisons\[NAME\], or"),
         (plot_pairs, result, {"test": "scheffe"}, "`test` must be one of tukey; but got 'scheffe'"),
         (plot_pairs, result, {"prior": 0.3}, "`prior` must be left out, for no row has one, but got 0.3"),
         (plot_difference_curves, differences, {"pair": 5},

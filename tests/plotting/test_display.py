@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from messages import expect_error
 from scipy.integrate import trapezoid
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import RocCurveDisplay
 from sklearn.model_selection import cross_validate
 
@@ -104,8 +104,9 @@ def test_precision_and_recall_at_a_prior_with_literal_names(ax):
     assert plt.get_fignums() == []
 
 
-def test_errors_name_the_arguments_of_the_caller(results, ax):
+def test_errors_name_the_arguments_of_the_caller_and_what_is_refused(results, ax):
     by_estimator, by_folds = sa.AUPRECDisplay.from_estimator, sa.AUPRECDisplay.from_cv_results
+    drawn = sa.AUPRECDisplay.from_predictions
     last = {**results, "indices": {"test": [np.flatnonzero(Y == 1)[:9]] * 3}}
     for call, message in (
         (lambda: by_estimator(FITTED, X, Y[:5], ax=ax), "`X` has 150, `y` has 5"),
@@ -113,22 +114,16 @@ def test_errors_name_the_arguments_of_the_caller(results, ax):
         (lambda: by_folds(results, X, Y[:30], ax=ax), "`X` has 150, `y` has 30"),
         (lambda: by_folds(results, X, Y, sample_weight=[1, 2], ax=ax), "`y` has 150, `sample_weight` has 2"),
         (lambda: by_folds(last, X, Y, ax=ax), "^fold 1: .* has no negative case"),
-    ):
-        expect_error(message, call)
-    assert texts(sa.AUPRECDisplay.from_predictions(Y, SCORE, name=5, ax=ax)) == ["5"]
-
-
-def test_what_is_refused(results, ax):
-    drawn = sa.AUPRECDisplay.from_predictions
-    for call, message in (
+        (lambda: by_folds({"A": results}, X, Y), "^`cv_results` must be of one .*, and pass its result$"),
+        (lambda: by_folds(results, X[:60], Y[:60]), "^`X` must be the data that the model was validated"),
+        (lambda: by_estimator(LogisticRegression(), X, Y), "has no classes_, .*; fit it first$"),
+        (lambda: by_estimator(LinearRegression().fit(X, Y), X, Y), "has no classes_, .*; use a classifier$"),
         (lambda: sa.AUPRECDisplay([]), r"^`curves` must be skewanova.roc_curve\(y_true, y_score\) or a list"),
         (lambda: sa.AUPRECDisplay(3), "or a list of such, but got int$"),
         (lambda: drawn(Y, SCORE, priors=[0.1, 2], ax=ax), "^`priors` must lie .* between 0 and 1, but got 2"),
         (lambda: drawn(Y, SCORE, curve_kwargs=5, ax=ax), "options such as {'color': 'red'}, but got 5$"),
         (lambda: drawn(Y, SCORE, prior=0, ax=ax), "^`prior` must lie strictly between 0 and 1, but got 0"),
-        (lambda: sa.AUPRECDisplay.from_cv_results({}, X, Y),
-         "^the results of 'the model' have no 'estimator' and")
-    ):  # fmt: skip
-        with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
-            call()
+    ):
+        expect_error(message, call, error=(sa.InputError, sa.InputTypeError))
+    assert texts(drawn(Y, SCORE, name=5, ax=ax)) == ["5"]
     expect_error("shade", sa.AUPRECDisplay.from_estimator, FITTED, X, Y, shade=True, error=TypeError)

@@ -85,9 +85,13 @@ def test_results_that_make_frames_are_accepted_and_refusals_name_others(result):
     ax = Figure().subplots()
     polars = SimpleNamespace(to_pandas=lambda: result.auprec_by_prior)
     several = SimpleNamespace(comparisons={"d0": result}, auprec_by_prior=result.iauprec)
+    folds = result.iauprec.drop(columns="fold")
+    classes = SimpleNamespace(comparisons={"d0": result}, iauprec=folds, pairs=result.pairs)
     for call, message in (
         (lambda: sp.plot_auprec(polars), r"convert it by its to_pandas\(\)$"),
         (lambda: sp.plot_auprec(several), r"; give it one of its comparisons, such as .comparisons\['d0'\]$"),
+        (lambda: sp.plot_critical_difference(classes), "fold; give it one of its comparisons, such as"),
+        (lambda: sp.plot_residuals(result.residuals[:0]), r"compare\(scores\) of several folds$"),
         (lambda: sp.plot_regions(result.iauprec), r"; give it skewanova.compare\(scores\)$"),
         (lambda: sp.plot_components(result.iauprec), "several runs on one test set$"),
         (lambda: sp.plot_regions(result, bands=result.iauprec, ax=ax), "^`bands` needs the columns"),

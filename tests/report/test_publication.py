@@ -165,7 +165,7 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
     ({"columns": []}, "`columns` must name at least one of Model, "),
     ({"columns": "Model"}, r"`columns` must be a list of headings, but got 'Model'; write \['Model'\]$"),
     ({"columns": 5}, "`columns` must be a list of headings, but got 5$"),
-    ({"rows": ["nobody"]}, "`rows` must be one of "),
+    ({"rows": ["nobody"]}, "`rows` must be one of "), ({"rows": [["A"]]}, r"but got \['A'\]$"),
     ({"rows": "nobody"}, r"`rows` must be a whole number or .* write \['nobody'\]$"),
     ({"rows": 1.5}, r"`rows` must be a whole number or a list of names, but got 1\.5$"),
     ({"rows": 0}, "`rows` must be at least 1"), ({"digits": -1}, "`digits` must be at least 0"),
@@ -208,7 +208,8 @@ def test_the_tables_of_many_models_take_few_pages(tmp_path):
     assert "of 190 rows; pairs.csv has all." in tables["pairwise"].full_note
     assert "Group" not in tables["ranking"].header
     if has_package("booktabs.sty"):
-        log = compiled(publication.write_latex_file(many), "", tmp_path)
+        text = "".join(map(publication.write_fixed_latex, tables.values()))
+        log = compiled(publication.LATEX_HEAD + text, "", tmp_path)
         assert int(re.search(r"Output written on \S+ \((\d+) page", log)[1]) <= 6
 
 
@@ -335,7 +336,11 @@ def test_the_command_writes_the_same_but_for_several_data_sets(tmp_path):
     assert json.loads((tmp_path / "paper" / "provenance.json").read_text())["input"]["name"] == "scores.csv"
     table = simulated(["a", "b"], n_folds=6).scores.to_frame()
     pd.concat([table.assign(dataset=name) for name in "xyz"]).to_csv(tmp_path / "scores.csv", index=False)
-    done = run("compare", tmp_path / "scores.csv", "--paper", tmp_path / "other")
-    assert done.exit_code == 2
-    assert "--paper takes one comparison" in done.output
+    for places, message in (
+        (["--paper", tmp_path / "other"], "--paper takes one comparison"),
+        (["--paper", tmp_path / "other", "--out", tmp_path / "other"], "must be two folders, but both are"),
+    ):
+        done = run("compare", tmp_path / "scores.csv", *places)
+        assert done.exit_code == 2
+        assert message in done.output
     assert not (tmp_path / "other").exists()
