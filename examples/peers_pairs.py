@@ -1,12 +1,13 @@
 """How often tools that compare two models find a difference between two that are equal in truth.
 
-    pip install scikit-learn stambo CompStats mlxtend
+    pip install scikit-learn stambo CompStats mlxtend briertools
     python examples/peers_pairs.py --replicates 100 --out studies/records/peers-pairs.csv
 
 Two settings. One test set of 100 + 900 cases: scores of two models are normal, correlated by .5, and one
 standard deviation higher for positives. Two learners on one data set of 100 + 300 cases: logistic regressions
 on four features each, all features alike. A tool that is not installed is skipped.
-SHARP is among the rivals of `python -m studies rivals`.
+SHARP is among the rivals of `python -m studies rivals`. briertools has no test: its score over a range of
+thresholds is printed beside what it is made of here.
 """
 
 from __future__ import annotations
@@ -159,6 +160,24 @@ def markdown(table: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def brier_over_thresholds(low: float = 0.1, high: float = 0.4) -> tuple[float, float]:
+    """Return the Brier score of briertools from one threshold to another, and twice our integral of the cost.
+
+    The cost at threshold t is that of a case, if a false positive costs t and a false negative 1 - t.
+    """
+    from briertools.scorers import BrierScorer
+
+    labels = np.repeat([1, 0], [40, 120])
+    logit = np.random.default_rng(0).normal(size=160) + 2 * labels - 2
+    scores = sa.scores_from_wide(pd.DataFrame({"y_true": labels, "a": 1 / (1 + np.exp(-logit))}))
+    thresholds, costs = np.linspace(low, high, 61), []
+    for at in thresholds:
+        rows = sa.threshold_table(scores, threshold=at, costs=(at, 1 - at), at_priors=(0.25,))
+        costs.append(rows.loc[rows["measure"] == "expected_cost", "estimate"].iloc[0])
+    theirs = BrierScorer().score(labels, 1 / (1 + np.exp(-logit)), threshold_range=(low, high))
+    return float(theirs), float(2 * np.trapezoid(costs, thresholds))
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure the rates, print them and save them."""
     parser = argparse.ArgumentParser(description="Two equal models, compared by several tools.")
@@ -168,6 +187,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     table = pd.DataFrame(rows(options.replicates, options.seed), columns=list(COLUMNS))
     print(table.to_string(index=False))
+    if find_spec("briertools"):
+        print("briertools, ours: {:.5f}, {:.5f}".format(*brier_over_thresholds()))
     if options.out:
         table.to_csv(options.out, index=False)
 
