@@ -37,4 +37,4 @@ def broken(site: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(broken(Path(sys.argv[1]).resolve())))
+    sys.exit("\n".join(broken(Path(sys.argv[1]).resolve())) or 0)
