@@ -526,7 +526,7 @@ def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tu
     if infinite.size:
         raise InputError(
             f"`y_score` must be finite for the binormal model, but has {infinite.size} infinite, the first "
-            f"at row {infinite[0]}; ranks alone are enough for `auprec_score`"
+            f"at row {infinite[0]}; ranks alone are enough for skewanova.auprec_score"
         )
     return positive, score
 
@@ -540,7 +540,7 @@ def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
         if np.ptp(values) == 0:
             raise InputError(
                 f"`y_score` must vary within each class, but all {name} cases have {values[0]:g}; use "
-                "`auprec_score`, which needs no model"
+                "skewanova.auprec_score, which needs no model"
             )
 
 
@@ -561,10 +561,8 @@ def _normality_notes(p_values: Sequence[float], power: float | None, *, has_powe
     if not failed:
         return []
     scale = "scores" if power is None else f"scores transformed by the Box-Cox power {power:.3g}"
-    advice = (
-        "try boxcox=True, or use `auprec_score`" if power is None and has_powers else "use `auprec_score`"
-    )
+    advice = "try boxcox=True, or use " if power is None and has_powers else "use "
     return [
         f"the binormal model does not hold because {scale} are not normal for {' and '.join(failed)}; areas "
-        f"may be biased at any sample size: {advice}, which needs no model"
+        f"may be biased at any sample size: {advice}skewanova.auprec_score, which needs no model"
     ]

@@ -126,6 +126,7 @@ def difference_curves(
     check_evaluation(evaluation)
     check_alpha(alpha)
     check_count(n_draws, "n_draws", minimum=99)
+    check_levels(len(evaluation.models), 2)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     selected = mask_compared_pairs(evaluation.models, control)
     a, b = pair_indices(len(evaluation.models))
@@ -137,7 +138,6 @@ def difference_curves(
     else:
         tested = np.ones(len(grid), dtype=bool)
         halves = evaluation.auprec_half_differences(grid)
-        check_levels(len(evaluation.models), len(evaluation.folds))
         values = evaluation.auprec_by_cell(grid).swapaxes(0, 1)
         check_complete(values[..., 0], "auprec", fold=evaluation.folds, model=evaluation.models)
         tests = _test_over_folds(grid, values, halves, evaluation.design)

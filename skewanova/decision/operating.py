@@ -25,7 +25,7 @@ from skewanova.base.checks import (
     warn_each,
 )
 from skewanova.base.rounding import TIE
-from skewanova.curves.groups import Cell
+from skewanova.curves.groups import Cell, PackedCurves
 from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
@@ -404,6 +404,10 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
     """Return ROC curves of `choose_on` by model and fold; raise if one is missing or the rule needs none."""
     if rule.name == "threshold":
         raise InputError("`choose_on` has no effect with a given `threshold`; remove one of them")
+    if isinstance(choose_on, Evaluation):
+        raise InputTypeError(
+            "`choose_on` must be a part, table, path or frame, but got Evaluation; pass its attribute scores"
+        )
     table = read_in_memory(choose_on)
     curves = table.curves()
     if lacking := [model for model in measured.models if model not in table.models]:
@@ -452,6 +456,11 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
             raise InputError(
                 "`design` is for a score table, but `scores` is an Evaluation, which has its design; leave "
                 "it out, or state it by skewanova.evaluate(scores, design='kfold')"
+            )
+        if isinstance(scores.curves, PackedCurves):
+            raise InputTypeError(
+                "`scores` is an Evaluation of Dask or Spark data, whose curves have no thresholds; pass the "
+                "Dask or Spark frame instead, which is then read into memory"
             )
         measured = _Curves(scores.models, scores.folds, scores.curves, scores.design.ratio)
         table = scores.scores

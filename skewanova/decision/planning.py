@@ -38,6 +38,7 @@ from skewanova.decision.power import (
 )
 from skewanova.evaluation.measures import Evaluation, check_evaluation, evaluate
 from skewanova.inference import fold_statistics
+from skewanova.inference.anova import check_levels
 from skewanova.inference.omnibus import build_fold_table
 from skewanova.inference.paired_test_set import RunAreas, get_test_set, measure_runs
 from skewanova.inference.runs import DegreesOfFreedom
@@ -123,6 +124,7 @@ def plan_sample_sizes(
     [37.52, 2.29, 41.94]
     """
     design = check_evaluation(measures, "measures").design
+    check_levels(len(measures.models), 2)
     target = PowerTarget(difference, power, alpha, assurance)
     if design.has_runs:
         runs = measure_runs(measures, measures.deployment_prior)

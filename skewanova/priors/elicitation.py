@@ -136,7 +136,7 @@ def _misfit_notes(shares: Floats, stated: Floats, fitted: Floats) -> list[str]:
     if off > MISFIT_ERROR:
         raise InputError(
             f"`quantiles` are not those of a beta distribution: the closest has {quantiles} (odds off by "
-            f"{off:.0%}); state two of them, or in Python give priors and weights as a DiscretePrior"
+            f"{off:.0%}); state two of them, or in Python use skewanova.DiscretePrior(priors, weights)"
         )
     note = (
         f"the closest beta distribution has the quantiles {quantiles}; state two of them to have them exactly"

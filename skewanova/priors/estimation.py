@@ -153,7 +153,7 @@ class EstimatedPrior(FrameResult):
     def density(self, prior: ArrayLike) -> Floats:
         """Return the likelihood at each prior relative to its maximum; 0 outside the grid of log-odds."""
         priors = np.asarray(prior, dtype=np.float64)
-        height = self._curve(np.log(priors / (1 - priors)), extrapolate=False)
+        height = self._curve(logit(priors), extrapolate=False)
         return np.where(np.isnan(height), 0.0, np.exp(height))
 
     def central_interval(self, share: float) -> tuple[float, float]:

@@ -83,10 +83,6 @@ class ClassFit(NamedTuple):
     positive: Floats  #: bin probabilities of positives
     negative: Floats  #: bin probabilities of negatives
 
-    def bin_probabilities(self, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the bin probabilities (..., n_bins) of positives, negatives and their mixture."""
-        return self.positive, self.negative, self.mixture(prior)
-
     def mixture(self, prior: Floats) -> Floats:
         """Return prior * positive + (1 - prior) * negative, the bin probabilities of unlabelled cases."""
         return mix_classes(self.positive, self.negative, prior)
@@ -206,7 +202,8 @@ def g2_statistic(counts: BinCounts, fit: ClassFit, prior: Floats) -> Floats:
     """Return G2: twice the log-likelihood of the saturated model less that of the fit at `prior`."""
     observed = [part / part.sum(axis=-1, keepdims=True) for part in counts]
     free, bound = (
-        _multinomial_log_likelihood(counts, shares) for shares in (observed, fit.bin_probabilities(prior))
+        _multinomial_log_likelihood(counts, shares)
+        for shares in (observed, (fit.positive, fit.negative, fit.mixture(prior)))
     )
     return np.asarray(np.maximum(0.0, 2 * (free - bound)))
 
@@ -218,7 +215,7 @@ def bootstrap_critical_value(
     prior = np.asarray(scipy.special.expit(log_odds))
     fit = fit_classes(counts, prior)
     size = (n_resamples, *prior.shape)
-    parts = zip(counts.totals, fit.bin_probabilities(prior), strict=True)
+    parts = zip(counts.totals, (fit.positive, fit.negative, fit.mixture(prior)), strict=True)
     drawn = BinCounts(*(rng.multinomial(n.astype(int), p, size=size).astype(float) for n, p in parts))
     ratios = likelihood_ratio_statistic(
         drawn, np.broadcast_to(log_odds, drawn.shape), find_peak(drawn).height
@@ -388,7 +385,7 @@ class AuditedStrata(NamedTuple):
         try:
             labels = np.asarray(audited, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InputTypeError(f"{rule}, but has one that is no number") from error
+            raise InputTypeError(f"{rule}, but {error}") from error
         check_same_length(unlabelled=scores, audited=check_vector(labels, "audited"))
         positive, labelled = labels == 1, ~np.isnan(labels)
         others = np.setdiff1d(labels[labelled], (0, 1))

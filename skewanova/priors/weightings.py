@@ -221,7 +221,10 @@ class UniformSkew:
     def __post_init__(self) -> None:
         for name in ("low_skew", "high_skew"):
             object.__setattr__(self, name, check_one_number(check_skews(getattr(self, name), name), name))
-        check_ordered(self.low_skew, self.high_skew, "deployment_prior")
+        if self.low_skew > self.high_skew:
+            raise InputError(
+                f"`low_skew` must not be above `high_skew`, but got {self.low_skew:g} > {self.high_skew:g}"
+            )
 
     @property
     def low(self) -> float:
@@ -435,7 +438,7 @@ class ContinuousPrior:
         if not (is_frozen and all(callable(getattr(self.distribution, name, None)) for name in _FROZEN)):
             raise InputTypeError(
                 "a distribution of the prior must be continuous, with its parameters, as scipy.stats.beta(2, "
-                f"30), but got {self.distribution!r:.60}; use DiscretePrior for several single priors"
+                f"30), but got {self.distribution!r:.60}; several priors are a skewanova.DiscretePrior"
             )
         low, high = self.distribution.support()
         if not 0 <= low < high <= 1:
@@ -503,7 +506,7 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
             return _convert_scipy(value)
     expected = InputTypeError(
         "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "
-        f"UniformPrior, UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
+        f"skewanova.BetaPrior(2, 30), but got {value!r}"
     )
     try:
         limits = check_float_array(cast("Any", value), "deployment_prior")

@@ -299,7 +299,7 @@ VARY = "`y_score` must vary within each class, but all negative cases have "
 TOO_FEW = "`y_true` must hold at least "
 REFUSED_BY_FIT = {
     "`y_score` must be finite for the binormal model, but has 2 infinite, the first at row 1; ranks alone "
-    "are enough for `auprec_score`": lambda: fit_binormal(Y, [0.5, np.inf, -np.inf, 1]),
+    "are enough for skewanova.auprec_score": lambda: fit_binormal(Y, [0.5, np.inf, -np.inf, 1]),
     "`y_score` must not hold NaN or blanks, but has 1, the first at row 1": lambda: fit_binormal(
         Y, [0, np.nan]
     ),
@@ -307,8 +307,10 @@ REFUSED_BY_FIT = {
     TOO_FEW + "2 negative cases, but has 0": lambda: fit_binormal([1, 1, 1], S[:3]),
     TOO_FEW + "3 positive cases, but has 2": lambda: fit_binormal(Y, S, ddof=2),
     "`ddof` must be at least 0, but got -1": lambda: fit_binormal(Y, S, ddof=-1),
-    VARY + "1; use `auprec_score`, which needs no model": lambda: fit_binormal(Y, [1, 1, 2, 3]),
-    VARY + "4; use `auprec_score`, which needs no model": lambda: fit_binormal(Y, [4, 4, 2, 3], boxcox=True),
+    VARY + "1; use skewanova.auprec_score, which needs no model": lambda: fit_binormal(Y, [1, 1, 2, 3]),
+    VARY + "4; use skewanova.auprec_score, which needs no model": lambda: fit_binormal(
+        Y, [4, 4, 2, 3], boxcox=True
+    ),
     "`boxcox` needs scores above 0, but the lowest is 0; add a constant to all scores": lambda: fit_binormal(
         Y, [0, 1, 2, 3], boxcox=True
     ),
@@ -336,5 +338,9 @@ def test_distributions_have_one_value_a_parameter_and_boxcox_needs_scores_above_
         sample_scores(stats.norm([0, 1], 1), stats.norm(), 9, prior=0.5)
     labels = np.repeat([0, 1], 500)
     scores = np.exp(np.random.default_rng(0).normal(labels))
-    expect_warning("at any sample size: try boxcox=True, or use `auprec_score`", fit_binormal, labels, scores)
-    expect_warning("at any sample size: use `auprec_score`", fit_binormal, labels, scores - scores.min())
+    expect_warning(
+        "at any sample size: try boxcox=True, or use skewanova.auprec_score", fit_binormal, labels, scores
+    )
+    expect_warning(
+        "at any sample size: use skewanova.auprec_score", fit_binormal, labels, scores - scores.min()
+    )

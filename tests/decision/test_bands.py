@@ -141,12 +141,10 @@ def test_identical_and_perfect_models_beside_a_constant_difference():
 def test_errors(satellite):
     frame = scores({"A": 1.0, "B": 1.5})
     gap = frame[(frame["model"] != "B") | (frame["fold"] != 0)]
-    one = measured(scores({"A": 1.0}))
     for call, message in (
         (lambda: difference_curves(satellite, alpha=1.5), "`alpha` must lie strictly between 0 and 1"),
         (lambda: difference_curves(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98"),
         (lambda: difference_curves(satellite, [0.0, 0.5]), "`priors` must lie strictly between 0 and 1"),
-        (lambda: difference_curves(one), "a comparison needs at least 2 models, but has 1"),
         (lambda: difference_curves(measured(gap)),
          "`auprec` must be present and finite for every fold and model, but is not"),
         (lambda: auprec_bands(satellite, alpha=1.0), "`alpha` must lie strictly between 0 and 1"),

@@ -1,5 +1,6 @@
 """One threshold at the priors of its use: rules, numbers, intervals, frames, tables and the command."""
 
+import dataclasses
 import itertools
 import json
 
@@ -19,6 +20,7 @@ from strategies import priors, tie_groups
 
 import skewanova as sa
 from skewanova.base.rounding import TIE
+from skewanova.curves.groups import PackedCurve, PackedCurves
 from skewanova.decision import operating
 from skewanova.decision.operating import OPERATING_COLUMNS, Estimate
 from skewanova.report.tables import build_operating_table, build_thresholds_table
@@ -29,6 +31,13 @@ SCORES = np.array([9, 8, 8, 7, 6, 5, 4, 3, 2, 1.0])
 
 def one_fold(labels=LABELS, scores=SCORES):
     return pd.DataFrame({"model": "A", "fold": 1, "y_true": labels, "y_score": scores})
+
+
+def streamed():
+    """An evaluation whose curves were packed on the workers of Dask or Spark."""
+    measured = sa.evaluate(one_fold())
+    curves = PackedCurves({("A", 1): PackedCurve.from_cases(LABELS == 1, SCORES)})
+    return dataclasses.replace(measured, curves=curves, scores=None)
 
 
 def values(frame, column="estimate"):
@@ -295,6 +304,8 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     (parts().iloc[:200], "tuning", "must leave rows of another part"),
     (sa.read_scores(one_fold()), "x", r"can name a part .* as choose_on=skewanova.read_scores\(FILE\)$"),
     (one_fold(), one_fold().assign(model="B"), "lacks 'A'; add its rows, or leave the model out of `scores`"),
+    (one_fold(), sa.evaluate(one_fold()), "but got Evaluation; pass its attribute scores$"),
+    (streamed(), None, "whose curves have no thresholds; pass the Dask or Spark frame instead"),
 ])  # fmt: skip
 def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):

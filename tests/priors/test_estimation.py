@@ -75,7 +75,7 @@ def test_the_estimate_lies_between_and_fills_its_frames(found):
         assert np.interp((low, high), at, below) == pytest.approx(expected, abs=0.01)
     expect_error("share", found.central_interval, 1.0)
     assert found.density(found.high - 1e-12) == pytest.approx(np.exp(found.log_density[-1]), rel=1e-6)
-    assert found.density([found.low / 2, (1 + found.high) / 2]).tolist() == [0, 0]
+    assert found.density([0, found.low / 2, (1 + found.high) / 2, 1]).tolist() == [0] * 4
     assert found.estimate == pytest.approx(0.1, abs=0.03)
     assert found.conf_low < 0.1 < found.conf_high
     assert (found.method, found.label_shift.df, found.warnings) == ("chi2", 6, ())
@@ -314,7 +314,7 @@ def test_an_audited_estimate_is_a_deployment_prior_that_may_hold_0():
     ([0.0, 1.0], "arguments must be equally long, but `unlabelled` has 2000, `audited` has 2"),
     ([2.0] * 2000, "or nan for each unlabelled score, with at least 10 labels, but has the label 2$"),
     ([None] * 1995 + [1.0] * 5, "with at least 10 labels, but has 5$"),
-    (["ill"] * 2000, "with at least 10 labels, but has one that is no number$"),
+    (["ill"] * 2000, "with at least 10 labels, but could not convert string to float: 'ill'$"),
     ([[0.0]] * 2000, "`audited` must be one-dimensional"),
 ])  # fmt: skip
 def test_audited_labels_are_checked(audited, message):

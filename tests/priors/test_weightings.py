@@ -183,7 +183,7 @@ REFUSED = {
     f"`prior`{BETWEEN}{HINT}": lambda: skew_from_prior(4), f"`skew`{POSITIVE}0": lambda: prior_from_skew(0),
     f"`deployment_prior` {ORDER}low=0.2 > high=0.05": lambda: UniformPrior(0.2, 0.05),
     f"`deployment_prior`{BETWEEN}{HINT}": lambda: as_deployment_prior(4),
-    f"`deployment_prior` {ORDER}low=19 > high=4": lambda: UniformSkew(19, 4),
+    "`low_skew` must not be above `high_skew`, but got 19 > 4": lambda: UniformSkew(19, 4),
     f"`a`{SHAPE}0.09": lambda: BetaPrior(0.09, 1), f"`b`{SHAPE}inf": lambda: BetaPrior(1, np.inf),
     f"`a`{NUMBER}None": lambda: BetaPrior(None, 1), f"`priors`{BETWEEN}1": lambda: DiscretePrior((0.1, 1.0)),
     f"{EQUAL}`priors` has 1, `weights` has 2": lambda: DiscretePrior((0.1,), (1, 2)),
@@ -212,7 +212,7 @@ def test_ranges_and_single_priors_become_uniform(value, limits):
 def test_no_deployment_prior(value):
     message = (
         "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "
-        f"UniformPrior, UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
+        f"skewanova.BetaPrior(2, 30), but got {value!r}"
     )
     expect_error(exact(message), as_deployment_prior, value, error=TypeError)
 
@@ -229,7 +229,7 @@ def test_scipys_distributions_are_those_of_the_package_within_priors():
     for other in (stats.binom(3, 0.5), stats.beta):
         with pytest.raises(TypeError, match=r"continuous, with its parameters, .*DiscretePrior"):
             as_deployment_prior(other)
-    expect_error(r"such as UniformPrior.* but got <class", as_deployment_prior, BetaPrior, error=TypeError)
+    expect_error(r"such as skewanova\.Beta.* but got <class", as_deployment_prior, BetaPrior, error=TypeError)
 
 
 @each(("distribution", "accuracy"), [
