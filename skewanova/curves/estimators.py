@@ -261,49 +261,33 @@ def _evaluate_in_chunks(prior: Floats, size: int, sums: Kernel) -> Floats:
 def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
     """Return the precision at every point, averaged over a deployment prior, of the shape of `tpr`."""
     if isinstance(weighting, UniformSkew):
-        return _mean_over_skew(tpr, fpr, weighting)
+        start = tpr + weighting.low_skew * fpr
+        return tpr / start * log1p_over_u((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
     if isinstance(weighting, UniformPrior) and weighting.low < weighting.high:
-        return _mean_over_prior(tpr, fpr, weighting)
+        low, width = weighting.low, weighting.high - weighting.low
+        start = low * tpr + (1 - low) * fpr
+        end = weighting.high * tpr + (1 - weighting.high) * fpr
+        g, h = log1p_over_u(width * (tpr - fpr) / start, end / start)
+        return np.where(fpr == 0, 1.0, tpr * (low * g + width * h) / start)
     nodes = zip(*weighting.quadrature(), strict=True)
     return np.asarray(sum(weight * vertex_precision(tpr, fpr, prior) for prior, weight in nodes))
 
 
-def _mean_over_skew(tpr: Floats, fpr: Floats, weighting: UniformSkew) -> Floats:
-    """Return the precision at every point, averaged over a uniform skew."""
-    start = tpr + weighting.low_skew * fpr
-    return tpr / start * log1p_over_u((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
-
-
-def _mean_over_prior(tpr: Floats, fpr: Floats, weighting: UniformPrior) -> Floats:
-    """Return the precision at every point, averaged over a uniform prior."""
-    low, width = weighting.low, weighting.high - weighting.low
-    start = low * tpr + (1 - low) * fpr
-    end = weighting.high * tpr + (1 - weighting.high) * fpr
-    g, h = log1p_over_u(width * (tpr - fpr) / start, end / start)
-    return np.where(fpr == 0, 1.0, tpr * (low * g + width * h) / start)
-
-
 def log1p_over_u(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
     """Return g = log(1 + u) / u and h = (1 - g) / u; near -1 they need `grown`, an accurate 1 + u."""
-    # a series near 0, where the logarithm would cancel
+    # near 0, where the logarithm would cancel, h is the sum of (-u)^k / (k + 2), by Horner's rule
     near = np.abs(u) < SERIES_LIMIT
     safe = np.where(near, 1.0, u)
     log = np.log1p(safe) if grown is None else np.where(u < -0.5, np.log(grown), np.log1p(safe))
     g = log / safe
     h = (1 - g) / safe
     small = u[near]
-    h[near] = _log_series(small)
-    g[near] = 1 - small * h[near]
-    return g, h
-
-
-def _log_series(u: Floats) -> Floats:
-    """Return h = (1 - log(1 + u) / u) / u as the sum of (-u)^k / (k + 2), by Horner's rule."""
-    total = np.full(u.shape, 1 / (SERIES_TERMS + 1))
+    series = np.full(small.shape, 1 / (SERIES_TERMS + 1))
     for k in range(SERIES_TERMS - 2, -1, -1):
-        total *= -u
-        total += 1 / (k + 2)
-    return total
+        series *= -small
+        series += 1 / (k + 2)
+    h[near], g[near] = series, 1 - small * series
+    return g, h
 
 
 def segment_areas(steps: RecallSteps, prior: float | Floats) -> Floats:

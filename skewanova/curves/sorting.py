@@ -45,10 +45,6 @@ class SortedCases:
     keys: Ints
     packing: _Packing
 
-    def scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Return the scores of the cases in some rows, in their original dtype."""
-        return self.packing.decode(-(self.keys[rows] >> 1))
-
 
 def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | None = None) -> SortedCases:
     """Return validated cases by descending score, within consecutive parts of these sizes if given."""

@@ -104,7 +104,7 @@ class Measure:
         *,
         threshold: float | None = None,
     ) -> Measure:
-        """Return the measure expected cost per case, from costs of a false positive and a false negative."""
+        """Return as a measure the expected cost per case, by the costs of a false positive and negative."""
         costs = check_costs((cost_fp, cost_fn))
         name = f"expected cost {cost_fp:.12g}:{cost_fn:.12g}"
         return cls(name, "expected cost", as_deployment_prior(deployment_prior))._at_costs(costs, threshold)
@@ -113,7 +113,7 @@ class Measure:
     def net_benefit(
         cls, probability: float, deployment_prior: PriorLike = (0.05, 0.20), *, threshold: float | None = None
     ) -> Measure:
-        """Return the measure net benefit at a threshold probability (Vickers and Elkin 2006)."""
+        """Return as a measure the net benefit at a threshold probability (Vickers and Elkin 2006)."""
         share = check_fraction(probability, "probability")
         measure = cls(f"net benefit at {share:g}", "net benefit", as_deployment_prior(deployment_prior))
         return measure._at_costs((share, 1 - share), threshold)

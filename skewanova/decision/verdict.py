@@ -22,8 +22,8 @@ from skewanova.base.rounding import TIE
 from skewanova.base.text import shorten_names
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.diagnostics import pivot_auc
-from skewanova.priors.evidence import MIN_DISTINCT_SCORES, MIN_POSITIVES, scarce_class
-from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below
+from skewanova.priors.evidence import MIN_DISTINCT_SCORES, MIN_POSITIVES, effective_negatives, scarce_class
+from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below, typical_prior
 from skewanova.scores.design import SAME_CASES
 from skewanova.scores.pairing import find_fewest_distinct
 
@@ -130,7 +130,7 @@ class Verdict(FrameResult):
         return self.state != "untrusted" and (self.state != "unsupported" or self.part_state != "")
 
     def __str__(self) -> str:
-        """Return the warnings and the four lines."""
+        """Return the warnings and the four lines, each on a line of its own as "Title: text"."""
         return "\n".join(f"{title}: {text}" for title, text in self._paragraphs())
 
     def _paragraphs(self) -> list[tuple[str, str]]:
@@ -339,12 +339,9 @@ class Judgement:
             return "all folds test the same cases"
         if design.is_over_folds or self.tied_scores_check is None:
             return ""
-        prior = self.evaluation.deployment_prior
-        priors, weights = prior.quadrature()
-        effective = self.support.n_negative / float(np.exp(weights @ np.log((1 - priors) / priors)))
-        lacking = scarce_class(
-            self.tied_scores_check.statistic, self.support.n_positive, effective, prior.low
-        )
+        prior, support = self.evaluation.deployment_prior, self.support
+        effective = float(effective_negatives(support.n_negative, typical_prior(prior)))
+        lacking = scarce_class(self.tied_scores_check.statistic, support.n_positive, effective, prior.low)
         return lacking and f"{self.most_tied_model} has few distinct scores, and {lacking} are few"
 
     def _decide_state(self) -> str:

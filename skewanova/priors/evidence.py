@@ -144,11 +144,11 @@ class Support:
         return is_sufficient(effective_negatives(self.n_negative, prior), self.needed)
 
 
-def scarce_class(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
+def scarce_class(n_scores: float, n_positive: float, n_effective_negative: float, prior: float) -> str:
     """Return "positives" or "negatives", the class too small for tests with so few distinct scores, or ""."""
     if any(n_scores < few and n_positive < least for few, least in MIN_POSITIVES_WITH_TIES.items()):
         return "positives"
-    rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(effective, ENOUGH_WITH_VERY_FEW)
+    rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(n_effective_negative, ENOUGH_WITH_VERY_FEW)
     return "negatives" if n_scores < VERY_FEW_SCORES and rare else ""
 
 

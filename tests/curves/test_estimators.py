@@ -261,26 +261,12 @@ def test_many_priors_of_a_large_sample(estimator, monkeypatch):
     points = [estimators.LINEAR[estimator](block) for block in blocks]
     weight = math.fsum(w for p in points for w in p.weight.tolist())
     for prior, area in zip(grid, found, strict=True):
-        terms = (p.mean(lambda t, f, pi=prior: estimators.vertex_precision(t, f, pi)) for p in points)
+        terms = (p.terms(lambda t, f, pi=prior: estimators.vertex_precision(t, f, pi)) for p in points)
         assert area == pytest.approx(math.fsum(v for t in terms for v in t.tolist()) / weight, rel=2e-15)
     curve = roc.roc_curve(positive, score)
     assert areas.auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
     monkeypatch.setattr(estimators, "MIN_PRIORS_FOR_MOMENTS", np.inf)
     assert areas.auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
-
-
-@each("estimator", AREA_ESTIMATORS)
-def test_blocks_of_scores_are_those_of_the_curve(estimator):
-    rng = np.random.default_rng(6)
-    positive = rng.random(150_000) < 0.4
-    score = np.round(rng.normal(size=len(positive)) + positive, 4)
-    curve = roc.roc_curve(positive, score)
-    either = roc.steps_from_scores(positive, score), roc.steps_from_curve(curve)
-    by_score, by_curve = (roc.concatenate_steps(list(blocks)) for blocks in either)
-    for name in ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach"):
-        assert getattr(by_score, name).tolist() == getattr(by_curve, name).tolist()
-    area = areas.auprec_score(positive, score, prior=0.1, area_estimator=estimator)
-    assert area == pytest.approx(areas.auprec(curve, 0.1, area_estimator=estimator), rel=1e-15)
 
 
 def test_centres_of_bins_and_rates_too_small_to_divide_by():

@@ -24,12 +24,6 @@ from skewanova.priors.evidence import (
 )
 
 
-@given(st.integers(1, 10**9), st.integers(1, 10**6), st.integers(1, 10**6))
-def test_effective_negatives_are_those_for_each_share_of_positives(n_negative, positive, negative):
-    prior = positive / (positive + negative)
-    assert effective_negatives(n_negative, prior) == pytest.approx(n_negative * positive / negative, rel=1e-9)
-
-
 @given(st.integers(1, 10**9), st.floats(1, 1e6))
 def test_the_rarest_prior_has_just_enough(n_negative, enough):
     rule = Support(n_negative, 1000, enough)
