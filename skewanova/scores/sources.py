@@ -291,6 +291,7 @@ REMEDIES = {
     "scores": "pass its attribute scores",
     "classes": "compare several classes by skewanova.compare_classes(scores)",
     "comparisons": "pass the scores of one of its comparisons",
+    "packed": "pass the Dask or Spark frame itself",
     "halvings": "pass its to_frame()",
     "cv_results_": "pass its cv_results_ to skewanova.compare_values",
     "with_format": "pass one of its splits, such as scores['test']",

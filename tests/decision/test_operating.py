@@ -24,6 +24,7 @@ from skewanova.curves.groups import PackedCurve, PackedCurves
 from skewanova.decision import operating
 from skewanova.decision.operating import OPERATING_COLUMNS, Estimate
 from skewanova.report.tables import build_operating_table, build_thresholds_table
+from skewanova.scores.table import StreamedScores
 
 LABELS = np.array([1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
 SCORES = np.array([9, 8, 8, 7, 6, 5, 4, 3, 2, 1.0])
@@ -306,6 +307,7 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     (one_fold(), one_fold().assign(model="B"), "lacks 'A'; add its rows, or leave the model out of `scores`"),
     (one_fold(), sa.evaluate(one_fold()), "but got Evaluation; pass its attribute scores$"),
     (streamed(), None, "whose curves have no thresholds; pass the Dask or Spark frame instead"),
+    (StreamedScores(("A",), (1,), np.ones((1, 1, 2)), {}, None, None), None, "StreamedScores; pass the"),
 ])  # fmt: skip
 def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
