@@ -111,15 +111,7 @@ def _threshold(curve: RocCurve, rule: str, prior: float) -> float | None:
     name, target = rule.split("_")[:2]
     if name == "fpr":
         return float(-special.ndtri(float(target)))
-    vertex: int | None
-    if name == "recall":
-        vertex = operating.vertex_at_recall(curve, float(target))
-    elif name == "precision":
-        vertex = operating.vertex_at_precision(curve, float(target), prior)
-    elif name == "flagged":
-        vertex = operating.vertex_at_alert_rate(curve, float(target), prior)
-    else:
-        vertex = operating.vertex_at_min_cost(curve, COSTS, prior)
+    vertex = operating.ThresholdRule(name, np.nan, COSTS).vertex(curve, float(target), prior)
     return None if vertex is None else float(curve.thresholds[vertex])
 
 

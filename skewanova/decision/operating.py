@@ -55,31 +55,6 @@ def vertex_at_threshold(roc: RocCurve, threshold: float) -> int:
     return int(np.count_nonzero(roc.thresholds >= threshold)) - 1
 
 
-def vertex_at_recall(roc: RocCurve, recall: float) -> int:
-    """Return the index of the vertex of the highest threshold with at least this recall."""
-    return int(np.argmax(roc.tpr >= recall - TIE))
-
-
-def vertex_at_precision(roc: RocCurve, precision: float, prior: float) -> int | None:
-    """Return the index of the vertex of the lowest threshold with this precision or more; None without."""
-    true, false = prior * roc.tpr, (1 - prior) * roc.fpr
-    sufficient = np.flatnonzero(true >= (precision - TIE) * (true + false))
-    # the first vertex flags no case and has no precision
-    return int(sufficient[-1]) if sufficient[-1] > 0 else None
-
-
-def vertex_at_alert_rate(roc: RocCurve, flagged: float, prior: float) -> int:
-    """Return the index of the vertex of the lowest threshold that flags at most this proportion of cases."""
-    alert_rate = prior * roc.tpr + (1 - prior) * roc.fpr
-    return int(np.flatnonzero(alert_rate <= flagged + TIE)[-1])
-
-
-def vertex_at_min_cost(roc: RocCurve, costs: tuple[float, float], prior: float) -> int:
-    """Return the index of the vertex of smallest expected cost, or of several that of highest threshold."""
-    cost = (1 - prior) * costs[0] * roc.fpr + prior * costs[1] * (1 - roc.tpr)
-    return int(np.argmax(cost <= cost.min() + TIE * max(costs)))
-
-
 def wilson_estimate(value: float, size: float, level: float) -> Estimate:
     """Return a proportion of `size` trials with Wilson's (1927) confidence limits at this level."""
     return Estimate(value, *wilson_limits(value, size, level))
@@ -211,17 +186,25 @@ class ThresholdRule:
         return numbers
 
     def vertex(self, roc: RocCurve, target: float, prior: float) -> int | None:
-        """Return the index of the vertex of the chosen threshold; None if none reaches the target."""
+        """Return the index of the vertex of the chosen threshold; None if none has the precision.
+
+        This is `target` itself, the highest threshold with this recall or the least expected cost, or the
+        lowest with this precision or that flags at most this proportion of cases.
+        """
+        true, false = prior * roc.tpr, (1 - prior) * roc.fpr
         match self.name:
             case "threshold":
                 return vertex_at_threshold(roc, target)
             case "recall":
-                return vertex_at_recall(roc, target)
-            case "precision":
-                return vertex_at_precision(roc, target, prior)
+                return int(np.argmax(roc.tpr >= target - TIE))
             case "flagged":
-                return vertex_at_alert_rate(roc, target, prior)
-        return vertex_at_min_cost(roc, self.costs or (1.0, 1.0), prior)
+                return int(np.flatnonzero(true + false <= target + TIE)[-1])
+            case "precision":  # the first vertex flags no case and has none
+                sufficient = np.flatnonzero(true >= (target - TIE) * (true + false))
+                return int(sufficient[-1]) if sufficient[-1] > 0 else None
+        cost_fp, cost_fn = self.costs or (1.0, 1.0)
+        cost = (1 - prior) * cost_fp * roc.fpr + prior * cost_fn * (1 - roc.tpr)
+        return int(np.argmax(cost <= cost.min() + TIE * max(cost_fp, cost_fn)))
 
 
 def threshold_table(

@@ -84,6 +84,10 @@ def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
         assert found == pytest.approx(limits, abs=1e-12)
 
 
+def vertex_by(name, roc, target, prior, *, costs=(1.0, 1.0)):
+    return operating.ThresholdRule(name, target, costs).vertex(roc, target, prior)
+
+
 @given(tie_groups(), st.integers(1, 20), priors())
 def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     labels, scores = expand(groups)
@@ -91,13 +95,13 @@ def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     table = [(t, by_hand(labels, scores, t, prior)) for t in [np.inf, *np.unique(scores)[::-1]]]
     curve = sa.roc_curve(labels, scores)
     recall = max(t for t, found in table if found["recall"] >= target - 1e-12)
-    assert curve.thresholds[operating.vertex_at_recall(curve, target)] == recall
+    assert curve.thresholds[vertex_by("recall", curve, target, prior)] == recall
     flagged = min(t for t, found in table if found["flagged"] <= target + 1e-12)
-    assert curve.thresholds[operating.vertex_at_alert_rate(curve, target, prior)] == flagged
+    assert curve.thresholds[vertex_by("flagged", curve, target, prior)] == flagged
     precise = [t for t, found in table[1:] if found["precision"] >= target - 1e-12]
-    vertex = operating.vertex_at_precision(curve, target, prior)
+    vertex = vertex_by("precision", curve, target, prior)
     assert (None if vertex is None else curve.thresholds[vertex]) == (min(precise) if precise else None)
-    cost = operating.vertex_at_min_cost(curve, (1, 20), prior)
+    cost = vertex_by("cost", curve, np.nan, prior, costs=(1, 20))
     least = min(found["expected_cost"] for _, found in table)
     assert by_hand(labels, scores, curve.thresholds[cost], prior)["expected_cost"] <= least + 1e-9
 
@@ -354,7 +358,7 @@ def rates(vertex):
     [(0.0, 0.0), (1 / 3, 1 / 3), (1 / 3 + 0.5 * TIE, 1 / 3), (1 / 3 + 2 * TIE, 2 / 3), (1.0, 1.0)],
 )
 def test_reaching_recall_takes_the_highest_threshold(recall, expected):
-    vertex = operating.vertex_at_recall(ROC, recall)
+    vertex = vertex_by("recall", ROC, recall, np.nan)
     assert ROC.tpr[vertex] == pytest.approx(expected)
     assert vertex == 0 or ROC.tpr[vertex - 1] < ROC.tpr[vertex]
 
@@ -365,7 +369,7 @@ def test_reaching_recall_takes_the_highest_threshold(recall, expected):
     [(1.0, (1 / 3, 0)), (0.75 + 4 * TIE, (1 / 3, 0)), (0.75 + TIE / 2, (1, 1 / 3)), (0.5, (1, 1))],
 )
 def test_reaching_precision_takes_the_lowest_threshold(precision, expected):
-    assert rates(operating.vertex_at_precision(ROC, precision, 0.5)) == pytest.approx(expected)
+    assert rates(vertex_by("precision", ROC, precision, 0.5)) == pytest.approx(expected)
 
 
 @each(
@@ -374,16 +378,17 @@ def test_reaching_precision_takes_the_lowest_threshold(precision, expected):
     [(0.08, (0, 0)), (0.5 - 0.5 * TIE, (1, 1 / 3)), (0.5 - 2 * TIE, (2 / 3, 1 / 3)), (1.0, (1, 1))],
 )
 def test_within_budget_takes_the_lowest_threshold(flagged, expected):
-    assert rates(operating.vertex_at_alert_rate(ROC, flagged, 0.25)) == pytest.approx(expected)
+    assert rates(vertex_by("flagged", ROC, flagged, 0.25)) == pytest.approx(expected)
 
 
 def test_equal_costs_and_limits_of_a_sum_and_of_a_known_share():
     # At prior 1/2 and equal costs, the origin and no threshold cost 1/2; here every vertex does.
     chance = sa.roc_curve([1, 0, 1, 0], [2, 2, 1, 1])
-    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5) == 0
-    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5 + 0.4 * TIE) == 0  # but for rounding
-    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5 + 100 * TIE) == 2
-    assert operating.vertex_at_min_cost(chance, (1e6, 1e6), 0.5 + 0.4 * TIE) == 0  # it grows with the costs
+    assert vertex_by("cost", chance, np.nan, 0.5) == 0
+    assert vertex_by("cost", chance, np.nan, 0.5 + 0.4 * TIE) == 0  # but for rounding
+    assert vertex_by("cost", chance, np.nan, 0.5 + 100 * TIE) == 2
+    large = vertex_by("cost", chance, np.nan, 0.5 + 0.4 * TIE, costs=(1e6, 1e6))
+    assert large == 0  # rounding grows with the costs
     found = operating.weighted_sum(RECALL, FPR, (2.0, 3.0))
     below = np.sqrt((2 * 0.1) ** 2 + (3 * 0.05) ** 2)
     assert found == pytest.approx((1.9, 1.9 - below, 1.9 + np.sqrt((2 * 0.15) ** 2 + (3 * 0.2) ** 2)))
