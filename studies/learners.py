@@ -326,7 +326,7 @@ def _sampling_variance(scores: Floats, n_positive: int) -> float:
     values = [
         SortedScores(sample, score)
         .jackknife_values([DEPLOYMENT], "trapezoid")
-        .deviations(sample)
+        .centre_in_place(sample)
         .select_units()
         for score in scores
     ]

@@ -130,8 +130,7 @@ class CaseJackknife:
         root = result.r_factor if mix is None else np.empty((0, 0))  # not needed again
         powers = []
         for turn in _default_projections(estimate.ravel()) if turns is None else turns:
-            unit = result.magnitude(turn)
-            sums = result.sums(turn._replace(scale=turn.scale / unit), mix)
+            unit, sums = result.sum_powers(turn, mix)
             by_stratum = np.zeros((3, *sums.shape[1:]))  # some units may lack a stratum
             by_stratum[result.sample.stratum_numbers] = sums
             powers.append((unit, by_stratum))

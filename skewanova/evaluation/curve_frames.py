@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import (
     Floats,
@@ -54,9 +55,6 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
 
 
 INTERVAL_COLUMNS = ("model", "prior", "auprec", "std_error", "conf_low", "conf_high", "n_folds")
-
-
-REGRET_COLUMNS = ("model", "prior", "auprec", "best", "regret")
 
 
 def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
@@ -142,16 +140,9 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     else:
         grid = check_prior_list(priors, "priors")
     means = evaluation.mean_auprec(grid)
-    leader, models = is_maximum(means.T).argmax(axis=1), np.array(evaluation.models, dtype=object)
-    return pd.DataFrame(
-        {
-            "model": np.repeat(models, len(grid)),
-            "prior": np.tile(grid, len(models)),
-            "auprec": means.ravel(),
-            "best": np.tile(models[leader], len(models)),
-            "regret": (means.max(axis=0) - means).ravel(),
-        }
-    )
+    best = np.array(evaluation.models, dtype=object)[is_maximum(means.T).argmax(axis=1)]
+    columns = {"auprec": means, "best": np.tile(best, (len(means), 1)), "regret": means.max(axis=0) - means}
+    return _cross_frame(columns, model=evaluation.models, prior=grid)
 
 
 SUPPORT_COLUMNS = ("prior", "effective_negatives", "needed", "supported")
@@ -338,19 +329,18 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     ['model', 'prior', 'recall', 'precision']
     """
     grid, recall = prior_grid(check_evaluation(evaluation), 41), np.linspace(0.02, 1.0, 50)
-    result: dict[str, list[Floats]] = {}
+    parts: dict[str, list[Floats]] = {model: [] for model in evaluation.models}
     for (model, _), roc in select_curves(evaluation.curves, list_cells(evaluation)).items():
-        total, count = result.setdefault(model, [np.zeros((len(grid), len(recall))), np.zeros(1)])
-        total += _precision(roc, recall, grid)
-        count += 1
-    return pd.DataFrame(
-        {
-            "model": np.repeat(list(result), len(grid) * len(recall)),
-            "prior": np.tile(np.repeat(grid, len(recall)), len(result)),
-            "recall": np.tile(recall, len(grid) * len(result)),
-            "precision": np.concatenate([(total / count).ravel() for total, count in result.values()]),
-        }
-    )
+        parts[model].append(_precision(roc, recall, grid))
+    precision = np.stack([np.mean(part, axis=0) for part in parts.values()])
+    return _cross_frame({"precision": precision}, model=evaluation.models, prior=grid, recall=recall)
+
+
+def _cross_frame(columns: dict[str, NDArray[Any]], **levels: Sequence[object] | Floats) -> pd.DataFrame:
+    """Return a frame with a row for each combination of levels, and arrays by them as further columns."""
+    product = pd.MultiIndex.from_product(list(levels.values()), names=list(levels))
+    frame: pd.DataFrame = product.to_frame(index=False)
+    return frame.assign(**{name: array.ravel() for name, array in columns.items()})
 
 
 def _check_operating_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:

@@ -326,7 +326,7 @@ def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:
 def resolve_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
-    """Return a frame and its ratio of test to training cases (0 if unused); raise if `needed` but missing."""
+    """Return the frame named `frame`, and its test-to-training ratio (0 if neither given nor needed)."""
     if not isinstance(source, pd.DataFrame):
         check_evaluation(source, frame)
         if ratio is not None:

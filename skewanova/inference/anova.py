@@ -78,7 +78,7 @@ class CompleteFit:
     """Least squares of a table with one value in every cell, by means of the levels of each factor."""
 
     def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
-        """Fit centred values with the level codes of each factor; `crossed` adds model:prior."""
+        """Set `sums` (sum_sq, df by term) and `resid` from centred values, with model:prior if `crossed`."""
         axes, index = {name: i for i, name in enumerate(codes)}, tuple(codes.values())
         cube = np.empty([int(code.max()) + 1 for code in index])
         cube[index] = values
@@ -116,7 +116,7 @@ class FormulaFit:
     def __init__(
         self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool, sum_of_squares: int
     ) -> None:
-        """Fit centred values with the level codes of each factor; `crossed` adds model:prior."""
+        """Set `sums` (sum_sq, df by term) and `resid` from centred values, with model:prior if `crossed`."""
         terms = [f"C({name}, Sum)" for name in codes] + ["C(model, Sum):C(prior, Sum)"] * crossed
         model = smf.ols(f"y ~ {' + '.join(terms)}", pd.DataFrame(codes).assign(y=values))
         n_cells, n_effects = model.exog.shape
@@ -299,8 +299,8 @@ def three_way_anova(
     if frame["prior"].nunique() == 1:
         test, factors = "three_way", FACTORS[:2]
         notes = [
-            "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more priors by "
-            "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
+            "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more by "
+            "skewanova.evaluate(scores, at_priors=(0.5, 0.1)), or --at-priors 0.5,0.1"
         ]
     return _fit_anova(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
 
@@ -405,8 +405,9 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
             "rows out"
         )
     for factor in factors:
-        if missing := int(cells[factor].isna().sum()):
-            raise InputError(f"`{factor}` must be given in every row, but is missing in {missing}")
+        if len(missing := np.flatnonzero(cells[factor].isna())):
+            fault = f"is missing in {len(missing)}, the first row {missing[0]}; leave such rows out"
+            raise InputError(f"`{factor}` must be given in every row, but {fault}")
     check_cells(cells, factors)
     return cells
 
@@ -440,7 +441,10 @@ def check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
 def check_levels(n_models: int, n_folds: int) -> None:
     """Raise InputError unless there are at least two models and two folds."""
     if n_models < 2:
-        raise InputError(f"a comparison needs at least 2 models, but has {n_models}")
+        raise InputError(
+            f"a comparison needs at least 2 models, but has {n_models}; for one model use "
+            "skewanova.confidence_interval(y_true, y_score)"
+        )
     if n_folds < 2:
         raise InputError(
             f"a test over folds needs at least 2 folds, but has {n_folds}; compare models on a single test "

@@ -53,7 +53,7 @@ class ChebyshevNodes(NamedTuple):
 
 
 def choose_nodes(priors: Floats, low: float, high: float, area_estimator: str) -> ChebyshevNodes:
-    """Return Chebyshev nodes between two priors if fewer than `priors`, else the priors themselves."""
+    """Return nodes with weights that interpolate to `priors`; if no fewer would do, `priors` themselves."""
     first, last = float(logit(low)), float(logit(high))
     if area_estimator in STEP_ESTIMATORS and first < last:
         edges = np.linspace(first, last, int(np.ceil((last - first) / PANEL_WIDTH)) + 1)
@@ -69,14 +69,14 @@ def _count_panel_nodes(half: float) -> int:
     return int(np.ceil(-np.log(TOLERANCE) / np.log(rho)))
 
 
-def _place_nodes(edges: Floats, count: int, odds: Floats) -> ChebyshevNodes:
-    """Return `count` Chebyshev nodes a panel, as priors, and weights that interpolate to log-odds."""
+def _place_nodes(edges: Floats, count: int, log_odds: Floats) -> ChebyshevNodes:
+    """Return `count` Chebyshev nodes between every two `edges`, and their weights at each of `log_odds`."""
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    weight = np.zeros((len(half) * count, len(odds)))
-    panel = np.clip(np.searchsorted(edges, odds, side="right") - 1, 0, len(half) - 1)
+    weight = np.zeros((len(half) * count, len(log_odds)))
+    panel = np.clip(np.searchsorted(edges, log_odds, side="right") - 1, 0, len(half) - 1)
     for k in range(len(half)):
         in_panel = panel == k
-        series = chebvander((odds[in_panel] - middle[k]) / half[k], count - 1)
+        series = chebvander((log_odds[in_panel] - middle[k]) / half[k], count - 1)
         weight[k * count : (k + 1) * count, in_panel] = chebyshev_transform(count) @ series.T
     nodes = expit(middle[:, None] + half[:, None] * chebpts1(count))
     return ChebyshevNodes(np.asarray(nodes.ravel()), weight)
@@ -98,14 +98,14 @@ class CaseDeviations:
 
     @classmethod
     def from_models(cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str) -> Self:
-        """Return the jackknife deviations of every model's AUPREC at each of the priors, the nodes."""
+        """Return the jackknife deviations of every model's AUPREC, with `priors` as the nodes."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
         values = (model.jackknife_values(weightings, area_estimator) for model in models)
-        return cls(sample, tuple(each.deviations(sample) for each in values))
+        return cls(sample, tuple(each.centre_in_place(sample) for each in values))
 
     def project_units(self, weight: Floats) -> Floats:
-        """Return deviations (n_rows, n_models * n_priors), a row a unit or fewer with the same products."""
+        """Return deviations (n_units, n_models * n_priors), or fewer rows with the same cross-products."""
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
             return np.hstack([table.select_units() @ weight for table in self.tables])
@@ -119,7 +119,7 @@ class CaseDeviations:
 
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, for each projection, deviations (n_rows, n_models * n_priors) and their variances."""
+        """Return, by projection, unscaled deviations (n_rows, n_models * n_priors) and scaled variances."""
         basis = self.find_basis()
         tables = (replace(table, values=table.values @ basis) for table in self.tables)
         reduced = CaseDeviations(self.sample, tuple(tables))
@@ -137,34 +137,33 @@ class CaseDeviations:
 
     def variances(self, projection: PriorProjection) -> VarianceEstimates:
         """Return variances and degrees of freedom of all models and pairs at the priors of a projection."""
-        unit = self.magnitude(projection)
-        sums = self.sums(projection._replace(scale=projection.scale / unit))
+        unit, sums = self.sum_powers(projection)
         return VarianceEstimates.from_power_sums(self.sample, sums, len(projection.scale), unit)
 
-    def sums(self, projection: PriorProjection, mix: Floats | None = None) -> Floats:
-        """Return sums of d^2, d^4 (n_strata, 2, n_curves + n_pairs, n_priors); a `mix` makes the curves."""
-        weights = [projection.weight * row for row in projection.scale]
+    def sum_powers(self, projection: PriorProjection, mix: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return a power of two by prior, and sums of (deviation / it)^2 and ^4 of models and of pairs.
+
+        The sums are (n_strata, 2, n_curves + n_pairs, n_priors). `mix` (n_curves, n_models) combines models.
+        """
+        largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
+        unit = ceil_power_of_two((projection.scale * (largest @ np.abs(projection.weight))).max(axis=0))
+        weights = [projection.weight * row for row in projection.scale / unit]
         blocks = self._blocks(max(16, BLOCK_SIZE // (len(weights) * projection.weight.shape[1])))
         curves = ((k, [part @ by for part, by in zip(parts, weights, strict=True)]) for k, parts in blocks)
         if mix is not None:
             curves = ((k, list(np.tensordot(mix, np.stack(parts), 1))) for k, parts in curves)
         n_curves = len(weights) if mix is None else len(mix)
-        return power_sums(curves, len(self.sample.strata), n_curves, projection.weight.shape[1])
-
-    def magnitude(self, projection: PriorProjection) -> Floats:
-        """Return a power of two above the largest scaled deviation of any model at each prior (n_priors,)."""
-        largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
-        return ceil_power_of_two((projection.scale * (largest @ np.abs(projection.weight))).max(axis=0))
+        return unit, power_sums(curves, len(self.sample.strata), n_curves, projection.weight.shape[1])
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
-        """Yield a stratum's position and each model's deviations (n_rows, n_nodes), by `step` units."""
+        """Yield, for `step` units at a time, their stratum's index and models' deviations (step, n_nodes)."""
         for kind, (rows, _) in enumerate(self.sample.strata):
             for part in split_rows(rows, step):
                 yield kind, [table.select_units(part) for table in self.tables]
 
 
 def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
-    """Return a symmetric matrix (n_models * n_priors) with the products of deviations at projected priors."""
+    """Return the symmetric root (n_models * n_priors square) of projected deviations' cross-products."""
     columns = root.reshape(-1, n_models, len(weight)) @ weight
     return symmetric_root(columns.reshape(-1, n_models * weight.shape[1]))
 

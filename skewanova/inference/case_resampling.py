@@ -62,7 +62,7 @@ class JackknifeValues:
         """Return the jackknife values (n_rows, n_weightings) of the units `rows`, by default of all."""
         return np.asarray(self.values[self.entry[rows]])
 
-    def deviations(self, sample: Sample) -> JackknifeValues:
+    def centre_in_place(self, sample: Sample) -> JackknifeValues:
         """Overwrite `values` by deviations from stratum means over sqrt(G (G - 1)); return this object."""
         for rows, size in sample.strata:
             count = np.bincount(self.entry[rows], minlength=len(self.values))  # units of each entry
@@ -72,16 +72,17 @@ class JackknifeValues:
         return self
 
 
+@dataclass(eq=False)
 class SortedScores:
     """Scores of one model on the cases of a sample, sorted once for all weightings."""
 
-    def __init__(self, sample: Sample, score: NDArray[Any]) -> None:
-        self.sample, self.score = sample, score
-        self._latest: list[tuple[DeploymentPrior, str, JackknifeValues]] = []
+    sample: Sample
+    score: NDArray[Any]
+    _latest: tuple[DeploymentPrior, str, JackknifeValues] | None = None
 
     @cached_property
     def layout(self) -> tuple[CurvePositions, Codes, Codes] | None:
-        """Curve positions, entries of these (-1: empty) and of cases; None for clusters or many weights."""
+        """Positions, entries of these (-1: empty) and of all cases; None for clusters or many weights."""
         if self.sample.cluster is not None:
             return None
         positive, weight = self.sample.positive, self.sample.weight
@@ -99,12 +100,9 @@ class SortedScores:
         """Return the areas over weightings and all units' jackknife values; the latest IAUPREC is cached."""
         if len(weightings) > 1 or _is_single_prior(weightings[0]):
             return self._leave_one_out(weightings, area_estimator)
-        for weighting, estimator, values in self._latest:
-            if weighting is weightings[0] and estimator == area_estimator:
-                return values
-        values = self._leave_one_out(weightings, area_estimator)
-        self._latest = [(weightings[0], area_estimator, values)]
-        return values
+        if self._latest is None or self._latest[0] is not weightings[0] or self._latest[1] != area_estimator:
+            self._latest = weightings[0], area_estimator, self._leave_one_out(weightings, area_estimator)
+        return self._latest[2]
 
     def _leave_one_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         """Return areas and jackknife values, in one pass over the steps where the estimator allows it."""
@@ -333,7 +331,7 @@ class _LeaveOneOut:
             return np.atleast_2d(step_terms(rises, self.weighting, self.area_estimator))
 
     def _drop_positives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
-        """Write the jackknife values of positives of this weight into their entries (rows) of `values`."""
+        """Write `factor` times the changes of areas without a positive of this weight into `values`."""
         carry_above, carry_below = np.zeros((2, self.size, 1))
         for start, steps in self._blocks(1):
             baseline = self._terms(steps.drop_negative(0.0))
@@ -354,7 +352,7 @@ class _LeaveOneOut:
         _add_total(values, entry, carry_below.ravel(), factor)
 
     def _drop_negatives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
-        """Write the jackknife values of negatives of this weight into their entries (rows) of `values`."""
+        """Write `factor` times the changes of areas without a negative of this weight into `values`."""
         carry_above, carry_below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
         for start, steps in self._blocks(0):
             baseline = self._terms(steps.drop_negative(0.0))
@@ -391,7 +389,7 @@ def _add_total(values: Floats, entry: Codes, total: Floats | float, factor: floa
 def _recompute_areas(
     model: SortedScores, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> JackknifeValues:
-    """Return areas and jackknife values, each area computed without a unit; 0 if that unit is a class."""
+    """Return areas and jackknife values, by areas without each unit; 0 for a unit that is a class."""
     sample, score = model.sample, model.score
     curve = curve_from_scores(sample.positive, score, sample.weight)
     estimate = compute_areas(curve, weightings, area_estimator)
@@ -457,7 +455,7 @@ class ClusterRanks:
     def jackknife_values(
         self, estimate: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> JackknifeValues:
-        """Return the estimates, and (size - 1) (estimate - area without it), or 0, of every unit."""
+        """Return `estimate`, and (size - 1) (estimate - area without it) by unit, 0 if it is a class."""
         values = _scale_changes(sizes, estimate - self.areas(weightings, area_estimator))
         return JackknifeValues(estimate, values, np.arange(self.sample.n_units))
 

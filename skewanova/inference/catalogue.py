@@ -124,8 +124,8 @@ def name_family(method: str, p_adjust: str, *, control: bool = False) -> str:
     return method + (f"_{p_adjust}" if p_adjust else "") + ("_control" if p_adjust and control else "")
 
 
-def _list_adjusted_tests() -> dict[str, TestInfo]:
-    """Return records of each method with each adjustment, with and without a control, by `name_family`."""
+def _make_adjusted_tests() -> dict[str, TestInfo]:
+    """Return a dict from `name_family` to the record of each method, adjustment and use of a control."""
     records = {}
     ways = product(ADJUSTABLE_TESTS.items(), ADJUSTMENT_TITLES.items(), (False, True))
     for (method, test), (p_adjust, (title, words)), control in ways:
@@ -140,7 +140,7 @@ def _list_adjusted_tests() -> dict[str, TestInfo]:
 
 
 #: All tests by their value in the column `test`.
-TESTS: Mapping[str, TestInfo] = {**_RECORDS["tests"], **_list_adjusted_tests()}
+TESTS: Mapping[str, TestInfo] = {**_RECORDS["tests"], **_make_adjusted_tests()}
 
 
 #: Adjustments of the p-values of a family.

@@ -149,7 +149,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
 def _check_sizes_and_ceiling(
     n_positive: pd.Series[Any], values: Floats
 ) -> list[tuple[str, float, float, str]]:
-    """Return the rows fold_imbalance and ceiling of areas, which count positives and end at 1."""
+    """Return the rows fold_imbalance and ceiling as (check, statistic, nan, advice or "" if all is well)."""
     ratio, distance = float(n_positive.max() / n_positive.min()), _measure_ceiling(values)
     uneven = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"
     return [
@@ -229,7 +229,7 @@ def _test_assumptions(values: Floats) -> dict[str, Any]:
 
 
 def _measure_ceiling(values: Floats) -> float:
-    """Return how many standard deviations over folds the best mean lies below 1; inf if it is constant."""
+    """Return how many standard deviations over folds the best mean lies below 1: 0 at 1, inf if constant."""
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
     best = argsort_descending(mean)[0]
     gap, deviation = float(1 - mean[best]), float(spread[best])

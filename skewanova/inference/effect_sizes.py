@@ -79,9 +79,7 @@ def effects(
     [[0.48, -0.5, 1.44], [0.87, -0.14, 1.86], [0.71, -0.28, 1.69]]
     """
     check_alpha(alpha)
-    values, pairs = paired_t_table(
-        iauprec, ratio=ratio, order=order, control=control, needed="an effect size"
-    )
+    values, pairs = paired_t_table(iauprec, ratio=ratio, order=order, needed="an effect size")
     variance = fold_statistics.paired_t(values).std_error ** 2 * len(values)
     one_fold = pairs["std_error"] ** 2 + variance * (1 - 1 / len(values))  # s^2 (1 + ratio) without halvings
     return add_effect_sizes(pairs.assign(spread=np.sqrt(one_fold)), alpha=alpha, control=control)
@@ -137,9 +135,7 @@ def equivalence(
     check_rope(rope)
     check_alpha(alpha)
     check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
-    _, pairs = paired_t_table(
-        iauprec, ratio=ratio, order=order, control=control, needed="the correlated t test"
-    )
+    _, pairs = paired_t_table(iauprec, ratio=ratio, order=order, needed="the correlated t test")
     columns = ("estimate", "std_error", "statistic")
     estimate, std_error, statistic = (pairs[column].to_numpy() for column in columns)
     certain = std_error == 0  # all of the posterior on the estimate
@@ -177,18 +173,11 @@ def add_equivalence_tests(
 
 
 def paired_t_table(
-    iauprec: Evaluation | pd.DataFrame,
-    *,
-    ratio: float | None,
-    order: Sequence[str] | None,
-    control: str | None,
-    needed: str,
+    iauprec: Evaluation | pd.DataFrame, *, ratio: float | None, order: Sequence[str] | None, needed: str
 ) -> tuple[Floats, pd.DataFrame]:
     """Return IAUPREC (n_folds, n_models), and pairs: model_a, model_b, estimate, std_error, statistic, df."""
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=needed)
     values, models = build_ordered_table(frame, order)
-    if control is not None:
-        check_choice(control, models, "control")
     halves = half_differences(iauprec, models)
     tests = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
     a, b = pair_indices(len(models))
@@ -266,7 +255,7 @@ class MetaAnalysis(NamedTuple):
 
 
 def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = True) -> MetaAnalysis:
-    """Return a random-effects meta-analysis by t on k - 1 df; only mean and df if a variance is 0."""
+    """Return a random-effects meta-analysis by t on k - 1 df; nan but for mean and df if a variance is 0."""
     # With Paule and Mandel's (1982) variance, Hartung and Knapp's (2001) error equals the ordinary one.
     # Both take weights for exact, so the larger of it and the robust one is used (Sidik and Jonkman 2006).
     # Without `robust` .07 of tables are rejected at .05 (studies/records/datasets.md).
@@ -275,20 +264,15 @@ def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = T
         return MetaAnalysis(float(effects.mean()), np.nan, df, *[np.nan] * 6)
     between = _paule_mandel_variance(effects, variances)
     weight = 1 / (variances + between)
-    estimate = float(weight @ effects / weight.sum())
+    estimate, share = float(weight @ effects / weight.sum()), weight / weight.sum()
     std_error = float(weight.sum() ** -0.5)
-    if robust:
-        std_error = max(std_error, _robust_std_error(effects - estimate, weight / weight.sum()))
+    if robust:  # HC2; a study with all of the weight has no residual
+        residual, rest = effects - estimate, np.maximum(1 - share, np.finfo(float).tiny)
+        std_error = max(std_error, float(np.sqrt((share**2 * residual**2 / rest).sum())))
     statistic, q = estimate / std_error, _cochran_q(effects, 1 / variances)
     p_value, q_p_value = float(2 * special.stdtr(df, -abs(statistic))), float(special.chdtrc(df, q))
     tau, i_sq = float(np.sqrt(between)), float(between / (between + _typical_variance(variances)))
     return MetaAnalysis(estimate, std_error, df, statistic, p_value, tau, q, q_p_value, i_sq)
-
-
-def _robust_std_error(residual: Floats, share: Floats) -> float:
-    """Return the HC2 standard error of a weighted mean, which holds for any variances."""
-    rest = np.maximum(1 - share, np.finfo(float).tiny)  # a study with all of the weight has no residual
-    return float(np.sqrt((share**2 * residual**2 / rest).sum()))
 
 
 def _cochran_q(effects: Floats, weight: Floats) -> float:

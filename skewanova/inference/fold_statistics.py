@@ -66,7 +66,7 @@ def epsilon_gg(contrast_cov: Floats) -> Floats:
 
 
 def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
-    """Return Huynh and Feldt's (1976) epsilon, at most 1; nan with two folds."""
+    """Return Huynh and Feldt's (1976) epsilon, at most 1; 1 for one contrast, else nan with two folds."""
     if size == 1 or n_folds < 3:
         return np.where(np.isnan(gg), np.nan, 1.0 if size == 1 else np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -134,7 +134,7 @@ def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
 
 
 def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
-    """Test equal models by the blocked F with Greenhouse and Geisser's (1959) degrees of freedom."""
+    """Test equal models by the blocked F over `inflation`, or of halvings, with Greenhouse-Geisser df."""
     if halves is None:
         return contrast_test(model_contrasts(values), inflation=inflation)
     mean, cov = _mean_contrasts(values, halves)  # their sum of squares over its expectation
@@ -143,14 +143,14 @@ def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = N
 
 
 def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
-    """Test contrast scores (..., n_folds, df) with Greenhouse and Geisser's degrees of freedom."""
+    """Test that mean contrast scores (..., n_folds, df) are 0 by F / `inflation` on Greenhouse-Geisser df."""
     n_folds, size = contrasts.shape[-2:]
     df = epsilon_gg(fold_covariance(contrasts)) * size
     return make_f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
 
 
 def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
-    """Test equal models by Hotelling's T2 of the contrasts of their means, as an F over `inflation`."""
+    """Test equal models by Hotelling's T2 of mean contrasts, as an F over `inflation`, or of halvings."""
     if halves is None:
         contrasts, scale = model_contrasts(values), values.shape[-2]
         mean, cov = contrasts.mean(axis=-2), fold_covariance(contrasts)
@@ -162,10 +162,7 @@ def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | N
 
 
 def friedman_test(values: Floats) -> FTest:
-    """Test equal models by Iman and Davenport's (1980) F of Friedman's ranks.
-
-    If all folds agree, F is infinite and the p-value exact. If all models are equal, both are nan.
-    """
+    """Test equal models by Iman and Davenport's F of Friedman's ranks; F inf if folds agree, nan if equal."""
     n_folds, n_models = values.shape[-2:]
     ranks = stats.rankdata(snap_ties(values), axis=-1) - (n_models + 1) / 2
     spread = (ranks**2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
@@ -221,7 +218,7 @@ class PairedT(NamedTuple):
 
 
 def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> PairedT:
-    """Return paired t of all pairs, variance inflated or of halvings; inf without spread, nan if equal."""
+    """Return estimate, std_error, t of pairs, inflated or of halvings; t inf without spread, nan if equal."""
     difference = pair_differences(values)
     estimate = difference.mean(axis=-2)
     deviation = difference.std(axis=-2, ddof=1)
@@ -396,7 +393,7 @@ def deviation_nodes(df: float) -> tuple[Floats, Floats]:
 
 
 def split_rows(values: NDArray[Any], size: int) -> list[NDArray[Any]]:
-    """Split values into blocks of at most `size` rows."""
+    """Return a list of consecutive blocks of at most `size` rows, which are views."""
     return [values[start : start + size] for start in range(0, len(values), size)]
 
 

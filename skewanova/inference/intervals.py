@@ -217,7 +217,7 @@ class IntervalInputs:
 
     @cached_property
     def fold_areas(self) -> Floats:
-        """AUPREC or IAUPREC of every fold (n_folds,); of all cases (1,) if there are no folds."""
+        """AUPREC or IAUPREC of every fold (n_folds,), or of all cases (1,) if `folds` is None."""
         folds = np.zeros(len(self.score), dtype=np.intp) if self.folds is None else self.folds
         return np.array([self.area(folds == fold) for fold in range(folds.max() + 1)])
 
@@ -359,7 +359,8 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools, included
     counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
     lacking = names[(counts == 0).any(axis=0)]
     if len(names) < 2:
-        raise InputError(f"`folds` must name at least 2 folds, but all cases are in fold {names[0]}")
+        remedy = "leave `folds` and `method` out"
+        raise InputError(f"`folds` must name at least 2 folds, but all cases are in {names[0]}; {remedy}")
     if len(lacking):
         examples = ", ".join(map(str, lacking[:5]))
         raise InputError(f"`folds` must each hold both classes, but one is missing in {examples}; use fewer")
@@ -491,6 +492,12 @@ def interval_table(
     if len(table.folds) > 1 and table.has_cases and infer_design(table).kind == "kfold":
         for model in table.models:
             groups.append((model, POOLED, pd.NA, pd.concat([rows for m, *_, rows in groups if m == model])))
+    for model, _, fold, cases in groups:
+        if "cluster" in cases and len(clusters := cases["cluster"].unique()) < 2:
+            raise InputError(
+                f"an interval needs at least 2 clusters, but all cases of model {model!r} in fold {fold!r} "
+                f"are in {clusters[0]!r}; leave out the column of clusters to count cases"
+            )
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # rows hold them; sent once below

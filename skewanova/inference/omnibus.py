@@ -31,13 +31,7 @@ from skewanova.inference.anova import (
     variation_limit,
 )
 from skewanova.inference.catalogue import TestInfo, get_test
-from skewanova.inference.fold_statistics import (
-    FTest,
-    contrast_f,
-    model_contrasts,
-    permutation_test,
-    sign_flip_test,
-)
+from skewanova.inference.fold_statistics import FTest, contrast_f, model_contrasts
 from skewanova.inference.sampling import Codes
 
 
@@ -178,7 +172,7 @@ def omnibus_test(
     values, models = build_fold_table(frame)
     halves = half_differences(iauprec, models, needed=method) if test.needs_halvings else None
     if test.needs_full_rank:
-        _check_has_full_rank(values, halves, models)
+        _check_has_full_rank(values, halves, models, method)
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     if test.uses_ranks:
@@ -207,8 +201,8 @@ KERNELS: dict[str, Callable[..., FTest]] = {
     "repeated_measures": fold_statistics.gg_test,
     "hotelling": fold_statistics.hotelling_test,
     "friedman": fold_statistics.friedman_test,
-    "sign_flip": partial(_resampling_f_test, rearrange=sign_flip_test),
-    "permutation": partial(_resampling_f_test, rearrange=permutation_test),
+    "sign_flip": partial(_resampling_f_test, rearrange=fold_statistics.sign_flip_test),
+    "permutation": partial(_resampling_f_test, rearrange=fold_statistics.permutation_test),
     "corrected_f": fold_statistics.blocked_test,
     "corrected_gg": fold_statistics.gg_test,
     "corrected_hotelling": fold_statistics.hotelling_test,
@@ -221,14 +215,19 @@ KERNELS: dict[str, Callable[..., FTest]] = {
 OMNIBUS_TESTS = tuple(KERNELS)
 
 
-def _check_has_full_rank(values: Floats, halves: Floats | None, models: Sequence[object]) -> None:
+def _check_has_full_rank(
+    values: Floats, halves: Floats | None, models: Sequence[object], method: str
+) -> None:
     """Raise InputError if Hotelling's covariance is singular: too few folds or halvings, or models alike."""
-    n_folds, n_models = values.shape
-    if halves is not None and len(halves) < n_models - 1:
-        n_needed = f"{n_models - 1} halvings for {n_models} models"
-        raise InputError(f"Hotelling's test needs {n_needed}, but has {len(halves)}; add halvings")
-    if halves is None and n_folds < n_models:
-        raise InputError(f"Hotelling's test needs as many folds as models, but has {n_folds} for {n_models}")
+    n_models, unit, n_needed = values.shape[1], "folds", values.shape[1]
+    if halves is not None:
+        unit, n_needed = "halvings", n_models - 1
+    if (n_units := len(values if halves is None else halves)) < n_needed:
+        univariate = "repeated_measures" if method == "hotelling" else method.replace("hotelling", "gg")
+        raise InputError(
+            f"Hotelling's test of {n_models} models needs at least {n_needed} {unit}, but has {n_units}; add "
+            f"{unit}, or use method={univariate!r}"
+        )
     if halves is not None and fold_statistics.has_full_rank(np.concatenate([halves, -halves])):
         return
     if not fold_statistics.has_full_rank(values) and find_degenerate(values) is None:
@@ -409,7 +408,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     best = _maximise_likelihood((values - values.mean()) / values.std(), design, fold)
     f_test = fold_statistics.make_f_test(np.asarray(best.wald_f), df, df_error)
     note = "the mixed model finds no variation between folds, so F is that of a one-way ANOVA"
-    return make_omnibus_result("mixed", role, f_test, note=note if best.ratio == 0 else "")
+    return make_omnibus_result("mixed", role, f_test, note=note * (best.ratio == 0))
 
 
 def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:

@@ -41,20 +41,20 @@ class PairedTestSet:
         return measure_arcsine_areas(self.sample, scores, weighting, evaluation.area_estimator)
 
     def measure_rates(self, models: Sequence[str], threshold: float) -> tuple[Floats, Floats]:
-        """Return rates (n_models, 2), true and false, at a threshold, and jackknife values by unit."""
+        """Return true and false positive rates (n_models, 2), and jackknife values (n_units, n_models, 2)."""
         parts = [measure_rates(self._models[name], threshold) for name in models]
         return np.stack([rates for rates, _ in parts]), np.stack([values for _, values in parts], axis=1)
 
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return deviations (n_rows, n_models * n_priors) and their variances for each projection."""
+        """Return, by projection, unscaled deviations (n_rows, n_models * n_priors) and scaled variances."""
         scores = [self._models[name] for name in evaluation.models]
         return CaseDeviations.from_models(scores, priors, evaluation.area_estimator).project(projections)
 
 
 def get_test_set(evaluation: Evaluation) -> PairedTestSet:
-    """Return the single test set of an evaluation, cached for its copies; raise InputError without scores."""
+    """Return the test set of the evaluation, from its cache if made before; raise if it has no scores."""
     table = evaluation.scores
     if table is None:
         raise InputError(
@@ -76,7 +76,7 @@ def is_distributed(table: Scores | None) -> TypeGuard[StreamedScores]:
 
 
 def find_test_set(evaluation: Evaluation) -> PairedTestSet | None:
-    """Return the test set of an evaluation with one fold; None with several or no estimable variance."""
+    """Return the test set of a one-fold evaluation; None without scores or if a class is one unit."""
     if evaluation.scores is None or len(evaluation.folds) > 1:
         return None
     try:

@@ -355,6 +355,7 @@ def adjust_family(
 
 def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
     """Return the pairs with the control only, as the other model (a) less the control (b)."""
+    check_choice(control, list(dict.fromkeys([*pairs["model_a"], *pairs["model_b"]])), "control")
     selected = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
     turned = selected["model_a"] == control
     for side, other in _SWAPPED_COLUMNS:

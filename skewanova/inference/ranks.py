@@ -198,6 +198,12 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     """Return (model_a, model_b) of the rejected pairs of a family, or raise if it lacks a pair."""
     check_columns(pairs, ("test", "response", "model_a", "model_b", "reject"))
     rows = pairs[pairs["response"] == "iauprec"]
+    if rows.empty:
+        others = ", ".join(map(str, dict.fromkeys(pairs["response"]))) or "no rows"
+        raise InputError(
+            f"`pairs` must have rows of the response iauprec, but has {others}; if it is of this measure, "
+            "use pairs.assign(response='iauprec')"
+        )
     check_choice(test, list(dict.fromkeys(rows["test"])), "test")
     rows = rows[rows["test"] == test]
     names = [(str(a), str(b)) for a, b in zip(rows["model_a"], rows["model_b"], strict=True)]

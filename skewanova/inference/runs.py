@@ -118,7 +118,7 @@ class RunsComparison(ModelComparison):
     components: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
-        """Return model_a, model_b, difference, std_error, df_error, statistic, p_value, _adjusted, limits."""
+        """Return a row a pair: models, difference, std_error, df_error, statistic, p-values, limits."""
         names = (
             "model_a", "model_b", "difference", "std_error", "df_error", "statistic", "p_value", "p_adjusted",
             "conf_low", "conf_high",
@@ -211,17 +211,15 @@ def compare_runs(
     critical = np.asarray(special.stdtrit(df_error, 1 - tail), dtype=np.float64)
     mean_error, mean_df = run_mean_errors(values, case_covariance, degrees)
     half_width = special.stdtrit(mean_df, (1 + confidence_level) / 2) * mean_error
-    alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
     warn_each(
-        f"{pair} differ by a constant in all runs and cases, so their difference has no test; check that "
-        "they are not copies of one model"
-        for pair in alike
+        f"models {names[i]} and {names[j]} differ by a constant in all runs and cases, so their difference "
+        "has no test; check that they are not copies of one model"
+        for i, j in zip(a[std_error == 0], b[std_error == 0], strict=True)
     )
     half_widths = critical * std_error
     pairs = make_pair_tests(difference, std_error, df_error, critical=critical, half_width=half_widths)
-    tests = {**vars(pairs), **dict(zip(OMNIBUS_FIELDS, omnibus, strict=True))}
     return RunsComparison(
-        **tests,
+        **(vars(pairs) | dict(zip(OMNIBUS_FIELDS, omnibus, strict=True))),
         models=names,
         estimate=mean,
         model_low=mean - half_width,
@@ -236,8 +234,7 @@ def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, F
     if values.ndim != 2 or min(values.shape) < 2:
         shape = f"but has shape {values.shape}"
         raise InputError(f"`areas` must have at least 2 models in rows and 2 runs in columns, {shape}")
-    if cov.shape != (values.size, values.size):
-        size = (values.size, values.size)
+    if cov.shape != (size := (values.size, values.size)):
         raise InputError(f"`covariance` must have shape {size}, a row for each area, but has {cov.shape}")
     for name, numbers in (("areas", values), ("covariance", cov)):
         if not np.isfinite(numbers).all():

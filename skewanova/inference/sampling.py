@@ -80,7 +80,7 @@ class Sample:
 
     @cached_property
     def stratum(self) -> Codes:
-        """Stratum, 0 to 2, of each unit: as given, or by its classes; a cluster alone joins the largest."""
+        """Stratum of each unit, 0 negative, 1 positive, 2 both; a cluster alone in one joins the largest."""
         if self.unit_stratum is not None:
             return self.unit_stratum
         if self.cluster is None:
@@ -154,7 +154,7 @@ class Sample:
                 yield number, centered
 
     def estimate_errors(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors (nan if a class is one unit) and df from (G - 1) (estimate - without)."""
+        """Return standard errors (nan if a class is one unit) and Satterthwaite's df of jackknife values."""
         # The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, and not below that of
         # normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).
         flat = values.reshape(len(values), -1)
@@ -209,7 +209,7 @@ class SampleSummary(Sample):
     def from_sizes(
         cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False
     ) -> Self:
-        """Return the summary of so many units with negatives, positives and, for clusters, both."""
+        """Return the summary of `sizes` = (negative units, positive units[, clusters with both])."""
         n_negative, n_positive, n_both = [int(size) for size in (*sizes, 0)[:3]]
         both = np.array([False, True])
         return cls(both, sizes=(n_negative, n_positive, n_both), sums=sums, clustered=clustered)
@@ -227,7 +227,7 @@ class SampleSummary(Sample):
 
     @cached_property
     def stratum(self) -> Codes:
-        """Numbers, 0 to 2, of the strata that hold units."""
+        """Number, 0 to 2, of each stratum that is not empty, in the place of a unit of it."""
         return np.flatnonzero(self.stratum_sizes)
 
     @cached_property
@@ -399,7 +399,10 @@ def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArra
 def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
     """Return the names as text, by default numbers from 0; raise unless two or more, all different."""
     if n_models < 2:
-        raise InputError(f"`y_score` must hold at least 2 models, one a column, but has {n_models}")
+        raise InputError(
+            f"`y_score` must hold at least 2 models, one a column, but has {n_models}; for one model use "
+            "skewanova.confidence_interval(y_true, y_score)"
+        )
     names = tuple(str(name) for name in (range(n_models) if models is None else models))
     if len(names) != n_models or len(set(names)) != n_models:
         raise InputError(f"`models` must hold {n_models} different names, but got {names}")

@@ -115,7 +115,7 @@ class ArcsineScale(NamedTuple):
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def pair_errors(self, pair: Floats, single: Floats) -> Floats:
-        """Return standard errors (n_pairs,) of area differences, from variances of angles by pair, model."""
+        """Return standard errors (n_pairs,) of area differences, from angles' variances by pair, by model."""
         a, b = np.triu_indices(len(self.area), 1)
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
@@ -436,12 +436,9 @@ def compare_areas(
     simultaneous: str = "max_z",
 ) -> TestSetComparison:
     """Return the comparison of measured areas, and warn of pairs or classes without a test."""
-    tests = {
-        **vars(compute_pair_tests(angles, level=confidence_level, simultaneous=simultaneous)),
-        **dict(zip(OMNIBUS_FIELDS, omnibus_f_test(angles), strict=True)),
-    }
+    pairs = compute_pair_tests(angles, level=confidence_level, simultaneous=simultaneous)
     result = TestSetComparison(
-        **tests,
+        **(vars(pairs) | dict(zip(OMNIBUS_FIELDS, omnibus_f_test(angles), strict=True))),
         models=models,
         estimate=angles.area,
         covariance=angles.area_covariance,

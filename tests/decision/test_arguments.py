@@ -53,7 +53,7 @@ def test_one_model_and_a_difference_in_quotes(scores):
     rows = scores.frame[scores.frame["model"] == "A"]
     for alone in (rows, rows[rows["fold"] == rows["fold"].iloc[0]]):
         for function in (decision.find_leaders, decision.difference_curves, decision.plan_sample_sizes):
-            message = r"^a comparison needs at least 2 models, but has 1$"
+            message = r"^a comparison needs at least 2 models, but has 1; for one model use "
             expect_error(message, function, skewanova.evaluate(alone), error=skewanova.InputError)
     with pytest.raises(InputTypeError, match=r"^`difference` must be a number or numbers, but got '0.05'$"):
         skewanova.plan_comparison(scores, difference="0.05")

@@ -327,8 +327,8 @@ def test_three_way_without_residual_variation_or_with_one_prior():
 def test_one_prior_leaves_the_two_way(interaction):
     frame = LONG["unbalanced"][LONG["unbalanced"]["prior"] == 0.5]
     note = (
-        "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more priors by "
-        "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
+        "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more by "
+        "skewanova.evaluate(scores, at_priors=(0.5, 0.1)), or --at-priors 0.5,0.1"
     )
     result = expect_warning(exact(note), three_way_anova, frame, interaction=interaction, sum_of_squares=3)
     two = two_way_anova(frame, response="auprec", sum_of_squares=3).to_frame()
@@ -377,6 +377,8 @@ TWO_FOLDS = (
     "a test over folds needs at least 2 folds, but has 1; compare models on a single test set by "
     "skewanova.compare(scores), whose tests are over cases"
 )
+ONE_MODEL = "; for one model use skewanova.confidence_interval(y_true, y_score)"
+NAMELESS, OUT = "is missing in 1, the first row", "; leave such rows out"
 UNTOLD = "a residual variance; add the rows that are missing, or leave out folds or models that lack some"
 
 
@@ -385,8 +387,9 @@ def without(column, row, value=np.nan):
 
 
 @each(("frame", "message"), [
-    (GOOD[GOOD["model"] == "M1"], "a comparison needs at least 2 models, but has 1"),
-    (GOOD[:0], "a comparison needs at least 2 models, but has 0"), (GOOD[GOOD["fold"] == 1], TWO_FOLDS),
+    (GOOD[GOOD["model"] == "M1"], f"a comparison needs at least 2 models, but has 1{ONE_MODEL}"),
+    (GOOD[:0], f"a comparison needs at least 2 models, but has 0{ONE_MODEL}"),
+    (GOOD[GOOD["fold"] == 1], TWO_FOLDS),
     (pd.concat([GOOD, GOOD[6:8]]),
      "the frame must have one row for each model and fold, but 2 more rows repeat one, the first "
      "model='M1', fold=1; keep one row of each"),
@@ -397,8 +400,8 @@ def without(column, row, value=np.nan):
      "`iauprec` must be finite in every row, but is nan in row 3; leave such rows out"),
     (without("iauprec", 3, np.inf),
      "`iauprec` must be finite in every row, but is inf in row 3; leave such rows out"),
-    (without("fold", 1), "`fold` must be given in every row, but is missing in 1"),
-    (without("model", 4), "`model` must be given in every row, but is missing in 1"),
+    (without("fold", 1), f"`fold` must be given in every row, but {NAMELESS} 1{OUT}"),
+    (without("model", 4), f"`model` must be given in every row, but {NAMELESS} 4{OUT}"),
     (cells(random_cells(0, (2, 2)))[:3], f"3 rows do not identify 3 effects and {UNTOLD}"),
     (APART, f"18 rows do not identify 11 effects and {UNTOLD}"),
 ])  # fmt: skip

@@ -127,10 +127,10 @@ def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
     values = np.stack([one.select_units()[:, :2] * row for one, row in zip(found.tables, scale, strict=True)])
     mixed = np.einsum("km,mup->kup", mix, values)
     columns = np.array([*mixed, mixed[0] - mixed[1], mixed[0] - mixed[2], mixed[1] - mixed[2]])
-    sums = found.sums(PriorProjection(weight, scale), mix)
+    unit, sums = found.sum_powers(PriorProjection(weight, scale), mix)
     for number, (rows, _) in enumerate(found.sample.strata):
         for power in (2, 4):
-            expected = (columns[:, rows] ** power).sum(axis=1)
+            expected = ((columns[:, rows] / unit) ** power).sum(axis=1)
             assert sums[number, power // 2 - 1] == pytest.approx(expected, rel=1e-10, abs=1e-18)
 
 

@@ -106,11 +106,11 @@ def test_deviations_of_alike_units_sum_to_the_covariance():
     found = unit_values(sample, score, WEIGHTINGS[:2], "trapezoid")
     assert len(found.values) < 40
     expected = sample.deviations(found.select_units())
-    assert found.deviations(sample).select_units() == pytest.approx(expected, abs=1e-15)
+    assert found.centre_in_place(sample).select_units() == pytest.approx(expected, abs=1e-15)
     pair = Sample(np.arange(4) < 2)  # two units a class: values over sqrt(2), about their mean
     few = unit_values(pair, np.array([3.0, 1.0, 2.0, 0.0]), WEIGHTINGS[:1], "trapezoid")
     values = few.select_units()[:, 0]
-    apart = few.deviations(pair).select_units()[:, 0]
+    apart = few.centre_in_place(pair).select_units()[:, 0]
     assert apart[:2] == pytest.approx((values[:2] - values[:2].mean()) / np.sqrt(2))
     assert apart[2:] == pytest.approx((values[2:] - values[2:].mean()) / np.sqrt(2))
 

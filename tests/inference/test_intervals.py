@@ -3,6 +3,7 @@ import warnings
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 from case_values import jackknife_values, spread_of
 from hypothesis import given
@@ -223,7 +224,7 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
     ({"method": "cross_validation", "folds": [0, 0, 1]}, ValueError,
      "arguments must be equally long, but `y_true` has 4, `folds` has 3"),
     ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,
-     "`folds` must name at least 2 folds, but all cases are in fold 7"),
+     "`folds` must name at least 2 folds, but all cases are in 7; leave `folds` and `method` out"),
     ({"method": "cross_validation", "folds": [0, 0, 1, 1], "sample_weight": [1, 1, 1, 0]}, ValueError,
      "`folds` must each hold both classes, but one is missing in 1; use fewer"),
     ({"method": "cross_validation", "folds": [0, 1, 1, 0]}, ValueError,
@@ -258,6 +259,15 @@ def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
     found = quiet(labels, np.round(scores, 1), prior=prior)
     assert 0 <= found.conf_low <= found.estimate <= found.conf_high <= 1
     assert found.conf_low < found.conf_high
+
+
+def test_a_fold_within_one_cluster_is_named():
+    columns = {"model": "A", "fold": [1, 1, 2, 2, 2], "y_true": [0, 1, 0, 1, 0], "y_score": [1, 2, 3, 4, 5]}
+    frame = pd.DataFrame(columns).assign(cluster=["P1", "P1", "P2", "P3", "P3"])
+    message = "2 clusters, but all cases of model 'A' in fold 1 are in 'P1'; leave out the column of clusters"
+    expect_error(message, intervals.interval_table, frame, prior=0.5)
+    with pytest.warns(SkewanovaWarning):
+        assert len(intervals.interval_table(frame.drop(columns="cluster"), prior=0.5)) == 2
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")

@@ -111,14 +111,16 @@ def test_resampling_rows_hold_their_p_and_halvings_are_enough():
         assert row["p_value"] == pytest.approx(float(expected), abs=1e-15)
     # One for each model but one, on differences that vary; then the folds are not asked.
     alike = random_table(6, 3)[:, [0, 1, 2, 2]]
-    halves = random_table(3, 4, seed=5)
+    halves, names = random_table(3, 4, seed=5), ("ABCD", "split_half_hotelling")
     for enough in (halves, random_table(5, 4, seed=6)):
-        omnibus._check_has_full_rank(alike, enough, "ABCD")
-    message = "Hotelling's test needs 3 halvings for 4 models, but has 2; add halvings"
-    with pytest.raises(ValueError, match=exact(message)):
-        omnibus._check_has_full_rank(random_table(6, 4), halves[:2], "ABCD")
+        omnibus._check_has_full_rank(alike, enough, *names)
+    message = (
+        "Hotelling's test of 4 models needs at least 3 halvings, but has 2; add halvings, or use "
+        "method='split_half_gg'"
+    )
+    expect_error(exact(message), omnibus._check_has_full_rank, random_table(6, 4), halves[:2], *names)
     with pytest.raises(ValueError, match="changes over folds of 'D' follow from those of other models"):
-        omnibus._check_has_full_rank(alike, halves[:, [0, 1, 2, 2]], "ABCD")
+        omnibus._check_has_full_rank(alike, halves[:, [0, 1, 2, 2]], *names)
 
 
 @pytest.mark.parametrize("method", ["sign_flip", "permutation"])
@@ -178,9 +180,14 @@ def test_two_identical_models_among_three_and_as_many_folds_as_models():
         omnibus_test(frame, method="hotelling")
     second = frame["model"].unique()[1]
     assert 0 < row_of(omnibus_test(frame[frame["model"] != second], method="hotelling"))["p_value"] < 1
-    for method, options in (("hotelling", {}), ("corrected_hotelling", {"ratio": 0.2})):
-        with pytest.raises(ValueError, match=r"^Hotelling's test needs as many folds as models, but has 3"):
-            omnibus_test(frame_of(random_table(3, 4)), method=method, **options)
+    few = frame_of(random_table(3, 4))
+    for method, other, options in (
+        ("hotelling", "repeated_measures", {}), ("corrected_hotelling", "corrected_gg", {"ratio": 0.2}),
+    ):  # fmt: skip
+        message = r"^Hotelling's test of 4 models needs at least 4 folds, but has 3; add folds, or use "
+        with pytest.raises(ValueError, match=f"{message}method='{other}'$"):
+            omnibus_test(few, method=method, **options)
+        assert 0 < row_of(omnibus_test(few, method=other, **options))["p_value"] < 1
     assert row_of(omnibus_test(frame_of(random_table(4, 4)), method="hotelling"))["df_error"] == 1
 
 
@@ -203,7 +210,8 @@ def test_fold_table_has_the_order_of_appearance_and_a_level_for_a_missing_name()
 def test_incomplete_frames():
     frame = frame_of(random_table(4, 3))
     cases = {
-        "a comparison needs at least 2 models, but has 1": frame[frame["model"] == "M0"],
+        "a comparison needs at least 2 models, but has 1; for one model use "
+        "skewanova.confidence_interval(y_true, y_score)": frame[frame["model"] == "M0"],
         "a test over folds needs at least 2 folds, but has 1; compare models on a single test set by "
         "skewanova.compare(scores), whose tests are over cases": frame[frame["fold"] == 0],
         "the frame must have one row for each model and fold, but 1 more rows repeat one, the first "

@@ -116,6 +116,8 @@ def test_what_cannot_be_grouped_is_refused():
         ({"pairs": dunnett, "test": "dunnett"}, "leave out `test` (and `pairs` of"),
         ({"pairs": pairs.drop(columns="reject")}, "but lacks reject; skewanova.compare(scores).pairs has"),
         ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of `iauprec`, but got 'Z'; take both"),
+        ({"pairs": pairs.assign(response="value")},
+         "`pairs` must have rows of the response iauprec, but has value; if it is of this "),
         ({"pairs": renamed}, f"but got '{renamed['model_a'].iloc[0]}'")
     ):  # fmt: skip
         expect_error(re.escape(message), rank_comparison, frame, **options)

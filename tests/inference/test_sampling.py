@@ -140,7 +140,7 @@ def test_effective_sizes_names_of_models_and_the_prior():
     assert heavy.effective_size(positive=True) == pytest.approx(36 / 14)
     assert sampling.Sample(POSITIVE).effective_size(positive=True) == 5
     assert (sampling.name_models(None, 2), sampling.name_models(["a", 3], 2)) == (("0", "1"), ("a", "3"))
-    expect_error(r"must hold at least 2 models, one a column, but has 1$", sampling.name_models, None, 1)
+    expect_error("at least 2 models, one a column, but has 1; for one", sampling.name_models, None, 1)
     for names in (["a", "a"], ["a"], ["a", "b", "c"], ["1", 1]):
         expect_error("`models` must hold 2 different names, but got", sampling.name_models, names, 2)
     sample = sampling.Sample(np.array([True, False, False]), None, np.array([3.0, 1, 2]))
