@@ -1,5 +1,6 @@
 """compare_estimators(): fit, score and compare in one call."""
 
+import warnings
 from inspect import signature
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from loops import each
 from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import skewanova as sa
@@ -55,6 +57,19 @@ def test_half_splits_are_the_default() -> None:
     assert (result.design.kind, result.design.n_folds, result.design.ratio) == ("repeated_holdout", 5, 1.0)
     assert set(result.scores.frame.groupby(["model", "fold"], observed=True).size()) == {80}
     assert set(result.pairs.query("role == 'primary'")["test"]) == {"corrected_t_holm"}
+
+
+@each("machine", [SVC(), make_pipeline(StandardScaler(), NuSVC(nu=0.2)), GridSearchCV(SVC(), {"C": [1, 2]})])
+def test_half_splits_of_kernel_machines_are_warned_of(machine: object) -> None:
+    """On half splits they reject true equality in up to .11 (studies/records/learners.md)."""
+    models = {"bayes": GaussianNB(), "machine": machine}
+    with pytest.warns(sa.SkewanovaWarning, match="vector machines too often .* up to 0.11.*split_half"):
+        _compared(models=models, n_splits=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sa.SkewanovaWarning)
+        warnings.filterwarnings("ignore", "at priors? .* effective negatives", sa.SkewanovaWarning)
+        _compared(models=models, cv=StratifiedKFold(5), n_splits=20)
+        _compared(models={**MODELS, "linear": LinearSVC()}, n_splits=2)
 
 
 def test_it_is_compare_on_the_scores_of_the_same_splits() -> None:
