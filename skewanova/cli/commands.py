@@ -409,11 +409,11 @@ def intervals(scores: Path, seed: int, **options: Any) -> Findings:
       skewanova intervals scores.csv --prior 0.1
     """
     from skewanova.report.tables import build_intervals_table
-    from skewanova.scores.design import population_of_cases
 
     table = shared.read_table(scores, options)
     frame = skewanova.inference.interval_table(table, rng=seed, **options)
-    claim = population_of_cases(table)
+    units = {"n_clusters": table.n_clusters, "weighted": table.has_weights}
+    claim = skewanova.FoldDesign("test_set", **units).population
     rendered = build_intervals_table(frame, claim)
     return Findings(
         rendered.to_text(screen_width()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from skewanova.base.checks import (
-    InputError,
-    InputTypeError,
-    RowName,
-    check_choice,
-    check_text,
-    name_row,
-    warn_each,
-)
+from skewanova.base.checks import InputError, InputTypeError, check_choice, check_text, name_row, warn_each
 
 #: Columns of every table; without a fold, all rows are one test set.
 REQUIRED_COLUMNS = ("model", "fold", "y_true", "y_score")
@@ -91,7 +83,7 @@ class RawTable:
     """
 
     frame: pd.DataFrame
-    where: RowName = name_row
+    where: Callable[[int], str] = name_row
     source: Path | None = None
 
     def take(self, rows: NDArray[np.intp]) -> RawTable:
@@ -141,11 +133,7 @@ class ColumnMap:
         taken = [name for name in classes if name in {*names, *names.values()}]
         if taken:
             raise InputError(f"`classes` must name score columns, but {taken[0]!r} is another: rename it")
-        required = [
-            name
-            for column, name in names.items()
-            if column not in can_lack or column in stated or used.count(name) > 1
-        ]
+        required = [n for c, n in names.items() if c not in can_lack or c in stated or used.count(n) > 1]
         datasets = [DATASET_COLUMN] if DATASET_COLUMN not in used else []
         text = [name for column, name in names.items() if column not in NUMERIC_COLUMNS]
         return cls(

@@ -266,12 +266,6 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     return replace(result, n_clusters=table.n_clusters, weighted=table.has_weights)
 
 
-def population_of_cases(table: ScoreTable) -> str:
-    """Return 'these fitted models on further cases' (or clusters, and of the weighted population)."""
-    clusters, weighted = int(table.has_clusters), table.has_weights
-    return FoldDesign("test_set", n_clusters=clusters, weighted=weighted).population
-
-
 def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Return the design as stated or inferred, without clusters and weights; raise if it cannot be."""
     halvings = table.halvings if isinstance(table, ScoreTable) else None
@@ -404,11 +398,10 @@ def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CAS
     if kind == "kfold":
         return FoldDesign(kind, 1 / n_folds, n_folds=n_folds, reason="as stated")
     if kind == "repeated_kfold":
+        cases = "; or add a case column" * bool(remedy)
         raise InputError(
             "design='repeated_kfold' needs the size of the folds: state `test_fraction`, as in "
-            "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1"
-            + "; or add a case column"
-            * bool(remedy)
+            f"design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1{cases}"
         )
     fraction = max(ASSUMED_TEST_FRACTION, 1 / n_folds)
     unstated = "how the folds were made", "kfold"

@@ -56,11 +56,9 @@ def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArra
     score = values.to_numpy()
     if score.dtype.kind == "O":
         bad = next((row for row, value in enumerate(score) if not _is_numeric(value)), None)
-        hint = (
-            "convert the column to floats"
-            if bad is None
-            else f"the first that is not a number is {score[bad]!r:.40} at {where(bad)}"
-        )
+        hint = "convert the column to floats"
+        if bad is not None:
+            hint = f"the first that is not a number is {score[bad]!r:.40} at {where(bad)}"
         dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {dtype}; {hint}")
     return check_scores(score, name, where=where)

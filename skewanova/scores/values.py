@@ -285,11 +285,10 @@ def _name_folds(long: pd.DataFrame, measure: str, source: Path | None) -> ValueT
     repeated = rows.duplicated(["model", "fold"])
     if repeated.any():
         row = rows[repeated].iloc[0]
+        models = ", or models in a column model" * (row["model"] == VALUE)
         raise InputError(
             f"model {row['model']!r} has two values in fold {row['fold']!r}; number repetitions in a column "
-            "run, and name data sets in a column dataset"
-            + ", or models in a column model"
-            * (row["model"] == VALUE)
+            f"run, and name data sets in a column dataset{models}"
         )
     _check_complete(rows)
     run_size = long["fold"].nunique() if {"run", "fold"} <= {*long} else 0

@@ -13,13 +13,7 @@ from scipy import special, stats
 import skewanova as sa
 from skewanova.scores import design as module
 from skewanova.scores import infer_design, pairing
-from skewanova.scores.design import (
-    SAME_CASES,
-    SAME_LABELS,
-    fold_mean_interval,
-    logit_interval,
-    population_of_cases,
-)
+from skewanova.scores.design import SAME_CASES, SAME_LABELS, fold_mean_interval, logit_interval
 
 
 def table_of(folds, *, cases=True, skip=(), **columns):
@@ -298,9 +292,8 @@ def test_one_fold_has_no_design_and_clusters_and_weights_are_named():
     one = module.design_without_cases(1, sa.FoldDesign("kfold"))
     assert (one.kind, one.n_folds, one.reason) == ("test_set", 1, "one fold")
     folds = [np.arange(20), np.arange(20, 40)]
-    assert population_of_cases(table_of(folds)) == "these fitted models on further cases"
     patients = table_of(folds, cluster=lambda frame: frame["case"] // 2, weight=lambda _: 2.0)
-    assert population_of_cases(patients) == (
+    assert sa.FoldDesign("test_set", n_clusters=20, weighted=True).population == (
         "these fitted models on further clusters of the population that the weights stand for"
     )
     design = infer_design(patients)
