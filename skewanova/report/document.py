@@ -44,10 +44,8 @@ from skewanova.report.publication import (
     LATEX_HEAD,
     REPORT_TABLES,
     build_report_tables,
-    find_references,
     write_bibtex,
     write_fixed_latex,
-    write_methods,
 )
 from skewanova.report.screen import (
     MAX_ROWS,
@@ -94,50 +92,50 @@ MAX_RANGES = 6
 
 def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
     """Return the report as an HTML document, with links to the files of its folder."""
-    methods, verdict = write_methods(source), source.verdict
-    colors = color_models(list_drawn_models(source), verdict)
+    colors = color_models(list_drawn_models(source), source.verdict)
+    rarest = source.evaluation.support.smallest_prior
     context = {
-        **build_page_context(verdict, colors, TABLE_ANCHORS, rarest=source.evaluation.support.smallest_prior),
-        "title": write_title(source),
-        "subject": str(source.settings["design_description"]),
+        **build_page_context(source.verdict, colors, TABLE_ANCHORS, rarest=rarest),
+        **_describe_source(source, provenance),
         "screen": build_screen(source),
-        "views": build_views(source),
         "along": _write_along_prior(source),
         "tested": [describe_test(source, role) for role in ("primary", "published")],
         "data": _describe_data(source),
         "support": write_support(source),
-        "warnings": [text for text in source.warnings if text not in verdict.warnings],
-        "methods": methods,
-        "references": find_references(methods),
-        "provenance": _list_provenance(provenance),
     }
     return load_templates().get_template("report.html.j2").render(context)
 
 
 def render_values_page(source: TestedResult, provenance: Mapping[str, Any]) -> str:
     """Return the report on values of any measure as an HTML document."""
-    verdict, methods, settings = source.verdict, source.methods, source.settings
     heading = write_value_heading(source)
-    colors = color_models([str(model) for model in source.ranking["model"]], verdict)
+    colors = color_models([str(model) for model in source.ranking["model"]], source.verdict)
     context = {
-        **build_page_context(verdict, colors, VALUES_ANCHORS, rarest=None),
-        "title": write_title(source),
-        "subject": str(settings["design_description"]),
+        **build_page_context(source.verdict, colors, VALUES_ANCHORS, rarest=None),
+        **_describe_source(source, provenance),
         "measure": source.measure,
         "unit": source.unit,
         "intervals": build_interval_chart(source.ranking, colors, label=f"{heading} by model"),
         "charts": build_values_charts(source, colors),
         "on_cases": source.design.is_test_set,
         "heading": heading,
-        "views": build_views(source),
         "tested": describe_test(source, "primary"),
         "conclusions": source.conclusions,
-        "warnings": [text for text in source.warnings if text not in verdict.warnings],
-        "methods": methods.paragraphs,
-        "references": methods.references,
-        "provenance": _list_provenance(provenance),
     }
     return load_templates().get_template("values.html.j2").render(context)
+
+
+def _describe_source(source: TestedResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return title, subject, views, warnings, methods, references and provenance for the template."""
+    return {
+        "title": write_title(source),
+        "subject": str(source.settings["design_description"]),
+        "views": build_views(source),
+        "warnings": [text for text in source.warnings if text not in source.verdict.warnings],
+        "methods": source.methods.paragraphs,
+        "references": source.methods.references,
+        "provenance": _list_provenance(provenance),
+    }
 
 
 def render_notebook(source: TestedResult, table: Table, chart: Chart | None = None) -> str:

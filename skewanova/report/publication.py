@@ -605,12 +605,11 @@ def build_paper(source: TestedResult, figure: str, caption: str) -> Paper:
 
 def _build_difference_table(source: TestedResult) -> Table:
     """Return the ranking, if trusted with each model's difference from the control or the first model."""
-    interval = f"{format_level(source.alpha)} interval"
-    ranking = build_publication_table(source, "ranking")
-    columns = [head for head in ranking.header if head in {*ranking.header[:2], interval, "Group"}]
-    table = build_publication_table(source, "ranking", columns=columns)
+    table = build_publication_table(source, "ranking")
     if len(source.ranking) > MAX_GROUPED_MODELS:
         table = drop_column(table, "Group")
+    heads = {*table.header[:2], f"{format_level(source.alpha)} interval", "Group"}
+    table = select_cells(table, [i for i, head in enumerate(table.header) if head in heads])
     if not source.verdict.is_trusted:
         return table
     models = [str(model) for model in source.ranking["model"]]

@@ -272,10 +272,10 @@ class ReportSource(TestedResult):
     @cached_property
     def prior_frames(self) -> dict[str, pd.DataFrame]:
         """Frames `prior` and `bins` of an estimated deployment prior; empty for any other."""
-        weighting = self.evaluation.deployment_prior
-        parts = {"prior": "to_frame", "bins": "bins_frame"}
-        estimated = hasattr(weighting, "bins_frame")
-        return {name: getattr(weighting, part)() for name, part in parts.items() if estimated}
+        estimate: Any = self.evaluation.deployment_prior
+        if not hasattr(estimate, "bins_frame"):
+            return {}
+        return {"prior": estimate.to_frame(), "bins": estimate.bins_frame()}
 
 
 def build_provenance(source: TestedResult) -> Provenance:

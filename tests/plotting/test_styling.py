@@ -160,17 +160,14 @@ class WithoutBands:
         raise RuntimeError("bands are wanted")
 
 
-@pytest.mark.parametrize("plot", [sp.plot_auprec, sp.plot_iauprec, sp.plot_regions])
-def test_without_legend_there_is_none(plot):
-    assert plot(source()).get_legend() is not None
-    assert plot(source(), legend=False).get_legend() is None
-
-
 @pytest.mark.parametrize("palette", [{"A": "red", "B": "0.5", "C": "#0000ff"}, ["#0000ff", "red", "0.5"]])
-def test_colours_are_those_asked_for(palette):
+def test_colours_are_those_asked_for_and_legends_may_be_left_out(palette):
     for plot in (sp.plot_auprec, sp.plot_iauprec, sp.plot_regions):
-        drawn = dict.fromkeys(to_rgb(line.get_color()) for line in plot(source(), palette=palette).lines)
+        ax = plot(source(), palette=palette)
+        drawn = dict.fromkeys(to_rgb(line.get_color()) for line in ax.lines)
         assert list(drawn)[:3] == [(0, 0, 1), (1, 0, 0), (0.5, 0.5, 0.5)]
+        legends = ax.get_legend(), plot(source(), legend=False).get_legend()
+        assert [legend is None for legend in legends] == [False, True]
 
 
 def test_palettes_may_be_named_and_surfaces_have_their_own(result):
