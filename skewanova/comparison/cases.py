@@ -24,7 +24,7 @@ from skewanova.inference.catalogue import get_test, name_family
 from skewanova.inference.effect_sizes import add_effect_sizes, add_equivalence_tests
 from skewanova.inference.fold_statistics import FTest, pair_differences, pair_indices
 from skewanova.inference.intervals import IntervalInputs, compute_interval
-from skewanova.inference.omnibus import make_omnibus_result
+from skewanova.inference.omnibus import OmnibusResult, make_omnibus_result
 from skewanova.inference.paired_test_set import RunAreas, get_test_set, iter_run_areas
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, tukey_hsd
 from skewanova.inference.runs import RunsComparison, compare_runs
@@ -109,11 +109,14 @@ class CasesAnalysis(DesignAnalysis):
                 support, weighting.low, result.estimate, limits.error, clustered=areas.sample.clustered
             ),
         )
-        numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
-        omnibus = make_omnibus_result(self.primary_test, "primary", FTest(*map(np.asarray, numbers)))
         if isinstance(result, RunsComparison):
             frames["components"] = result.components
-        return Analysis([omnibus], frames, limits.warnings)
+        return Analysis([self.test_models(result)], frames, limits.warnings)
+
+    def test_models(self, result: CasesComparison) -> OmnibusResult:
+        """Return the primary test of all models, an F test."""
+        numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
+        return make_omnibus_result(self.primary_test, "primary", FTest(*map(np.asarray, numbers)))
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Return `POSTHOC_COLUMNS`, a row a pair: the primary test over another deployment prior."""

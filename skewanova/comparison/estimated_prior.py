@@ -86,9 +86,7 @@ class PooledPrior(EstimatedPrior):
 
         It holds estimate, conf_low, conf_high, statistic, df, p_value and method; others are nan or ''.
         """
-        same = ("estimate", "conf_low", "conf_high", "statistic", "p_value", "method")
-        row = {name: getattr(self, name) for name in same}
-        row |= {"model": "", "batch": "", "df": len(self.weights) - 1}
+        row = {**vars(self), "model": "", "batch": "", "df": len(self.weights) - 1}
         return pd.DataFrame([row], columns=list(MODEL_COLUMNS))
 
 

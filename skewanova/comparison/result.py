@@ -229,12 +229,9 @@ class Comparison(PublishedResult, ReportSource):
 
     def __repr__(self) -> str:
         """Return one line with the number of models and folds, and the first model."""
-        measures = self.evaluation
-        best, n_folds = (
-            shorten_name(self.ranking["model"].iloc[0]),
-            _format_count(len(measures.folds), "fold"),
-        )
-        return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
+        n_models, n_folds = len(self.evaluation.models), len(self.evaluation.folds)
+        over, best = f"fold{'s' * (n_folds > 1)}", shorten_name(self.ranking["model"].iloc[0])
+        return f"<Comparison of {n_models} models over {n_folds} {over}: {best!r} ranks first>"
 
     def _repr_html_(self) -> str:
         """Return the verdict, AUPREC along the prior and the ranking as HTML, for a notebook."""
@@ -300,7 +297,8 @@ class Comparison(PublishedResult, ReportSource):
         """Return lines on models, folds, level, measures and design, as text of at most `width` columns."""
         measures = self.evaluation
         test_set = self.design.is_test_set
-        folds = "one test set" if test_set else _format_count(len(measures.folds), "fold")
+        n_folds = len(measures.folds)
+        folds = "one test set" if test_set else f"{n_folds} fold{'s' * (n_folds > 1)}"
         lines = [
             f"{len(measures.models)} models, {folds}, level {self.alpha:.3g}",
             f"AUPREC: {measures.area_estimator} estimator, by prior (probability of the positive class)",
@@ -332,8 +330,3 @@ def _truncate(items: Sequence[str], max_items: int) -> list[str]:
     if len(items) <= max_items:
         return list(items)
     return [*items[: max_items - 1], f"and {len(items) - max_items + 1} more, in the tables of differences"]
-
-
-def _format_count(number: int, word: str) -> str:
-    """Return the number and the word, with "s" unless the number is 1, as "2 folds"."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

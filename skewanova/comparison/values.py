@@ -41,8 +41,7 @@ from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.diagnostics import assumptions, soundness
 from skewanova.inference.effect_sizes import add_effect_sizes
-from skewanova.inference.fold_statistics import FTest
-from skewanova.inference.omnibus import build_fold_table, make_omnibus_result
+from skewanova.inference.omnibus import build_fold_table
 from skewanova.inference.paired_test_set import get_test_set
 from skewanova.inference.ranks import rank_intervals
 from skewanova.inference.sampling import Sample
@@ -566,12 +565,10 @@ def _analyse_cases(
     report_stage("pairs of models")
     pairs = analysis.compare_families(result, {})
     differences = build_difference_frame(result).assign(spread=result.std_error)
-    numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
-    omnibus = make_omnibus_result("jackknife", "primary", FTest(*map(np.asarray, numbers)))
     target = _set_target(options, result.models)
     frames = {
         "values": table.values,
-        "tests": omnibus.to_frame(),
+        "tests": analysis.test_models(result).to_frame(),
         "pairs": pairs,
         "ranking": _rank_cases(measured, result, pairs, options, sign=measure.sign),
         "effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control),

@@ -10,7 +10,7 @@ from fold_tables import draw_rows
 from hostile_results import simulated
 
 import skewanova as sa
-from skewanova.comparison.result import _format_count, _truncate
+from skewanova.comparison.result import _truncate
 from skewanova.report.sentences import write_pair_findings, write_test_line
 
 
@@ -39,7 +39,6 @@ def test_a_notebook_shows_verdict_and_ranking_with_names_as_data(result):
 def test_long_lists_end_with_the_number_left_out():
     assert _truncate("abc", 3) == ["a", "b", "c"]
     assert _truncate("abcdefgh", 3) == ["a", "b", "and 6 more, in the tables of differences"]
-    assert [_format_count(n, "fold") for n in (0, 1, 2)] == ["0 folds", "1 fold", "2 folds"]
 
 
 def test_details_say_what_was_measured_and_have_each_published_test_with_its_pairs(result):
@@ -66,6 +65,7 @@ def test_a_test_set_is_described_as_data():
     y_true, rng = np.repeat([0, 1], [40, 20]), np.random.default_rng(0)
     with warnings.catch_warnings(action="ignore"):
         one = sa.compare(draw_rows({"A": 1.0, "B": 1.0}, [1], y_true, rng, stride=0), at_priors=(0.5,))
+    assert repr(one) == f"<Comparison of 2 models over 1 fold: {one.ranking['model'][0]!r} ranks first>"
     text = " ".join(one._format_heading(80).split())
     assert text.startswith("2 models, one test set, level 0.05 AUPREC: ")
     assert "Data: one test set (20 positives, 40 negatives)" in text
