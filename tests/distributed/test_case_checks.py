@@ -34,7 +34,7 @@ def test_a_set_that_stays_is_compared_as_in_memory(test_set, set_here, monkeypat
     assert len(found.parts.map(len)) > 3
     assert_nearly_alike(sa.compare(found, **SET_OPTIONS), set_here)
     assert describe_table(found)[-1] == "The table can be compared."
-    with pytest.raises(sa.InputTypeError, match="pass the Dask or Spark frame itself$"):
+    with pytest.raises(sa.InputTypeError, match=r"pass the Dask or Spark frame itself$"):
         sa.threshold_table(found, recall=0.8)
 
 
