@@ -13,9 +13,9 @@ from skewanova.base.checks import InputError
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import compare_test_set
 from skewanova.inference.intervals import confidence_interval
-from skewanova.priors.evidence import MIN_CASES, effective_negatives
+from skewanova.priors.evidence import MIN_CASES, MIN_POSITIVES, effective_negatives
 from studies import support
-from studies.support import COVERAGES, RATES, Design, support_study
+from studies.support import ALPHA, COVERAGES, RATES, Design, support_study
 
 RECORDED = Path(__file__).resolve().parents[2] / "studies" / "records" / "support.csv"
 
@@ -125,6 +125,26 @@ def test_the_recorded_study_holds_what_it_claims(recorded):
     assert areas.min() >= 0.94 - 3 * np.sqrt(0.94 * 0.06 / 400)
     assert cells(recorded, 50, largest=False)[list(COVERAGES)].min() >= 0.89
     assert cells(recorded, 5).loc[RATES[1], "test_set"] > 0.25  # five positives, four models
+
+
+def test_recorded_cells_that_miss_are_refused_by_compare(recorded):
+    """By fewer positives than any test needs, or fewer effective negatives than support a judgement."""
+    alpha = np.where(recorded["measure"].str.endswith("at .005"), 0.005, ALPHA)
+    size = recorded["measure"].str.startswith("size")
+    too_large = size & (recorded["rate"] > alpha + 3 * np.sqrt(alpha * (1 - alpha) / recorded["replicates"]))
+    few = recorded[["n_positive", "effective_negatives"]].lt([MIN_POSITIVES, MIN_CASES]).any(axis=1)
+    assert few[too_large].all()
+    assert too_large.sum() >= 8
+
+
+@each("n_positive, effective, state", [(5, 100, "untrusted"), (100, 5, "unsupported")])
+def test_compare_refuses_the_cells_that_missed(n_positive, effective, state):
+    design = Design("test_set", 0.2, n_positive, effective)
+    measures = support._evaluate_folds(*design.draw(np.random.default_rng(1)), design)
+    verdict = compare(measures.scores, 0.2, at_priors=(0.2,)).verdict
+    assert (verdict.state, verdict.is_trusted) == (state, False)
+    reason = {"untrusted": "5 positives", "unsupported": "5 effective negatives at prior 0.2"}
+    assert reason[state] in verdict.choose
 
 
 def test_intervals_of_areas_hold_with_few_positives_as_recorded():
