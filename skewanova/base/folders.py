@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skewanova.base.checks import InputError
+from skewanova.base.checks import InputError, check_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,10 +131,8 @@ class Output:
         try:
             data = content.encode("utf-8") if isinstance(content, str) else content
         except UnicodeEncodeError as error:
-            bad = error.object[error.start : error.end]
-            raise InputError(
-                f"names must be text that can be written as UTF-8, but one holds {bad!a}; rename it"
-            ) from error
+            check_text([error.object[error.start : error.end]], "names")
+            raise
         path = self.path / self._prefix / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:

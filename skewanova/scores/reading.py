@@ -205,19 +205,18 @@ def scores_from_wide(
     column_map = ColumnMap([*stated, *(models or ())], rest, text, pos_label=pos_label)
     with _explain_columns(models, named["weight"]):
         raw = load_table(source, column_map)
-    wide = raw.frame
+        wide = raw.frame
+        chosen = [column for column in wide.columns.tolist() if column not in with_role]
+        scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
     halving = [column for column in HALVING_COLUMNS if column in with_role and column in wide]
     if len(halving) == 1:
         raise InputError(
             f"halvings need both columns {' and '.join(HALVING_COLUMNS)}, but there is only {halving[0]!r}; "
             "add the other, or rename it if it holds scores of a model, or else leave it out"
         )
-    chosen = [column for column in wide.columns.tolist() if column not in with_role]
     if not chosen:
         columns = ", ".join(map(repr, wide.columns)) if models is None else "an empty list"
         raise InputError(f"`models` must list the columns of scores, but got {columns}")
-    with _explain_columns(models, named["weight"]):
-        scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
     result = {role: wide[name] for role, name in named.items() if name in with_role and name in wide}
     labels = pd.DataFrame({"fold": 1, **result})
     if halving and "fold" not in result:
