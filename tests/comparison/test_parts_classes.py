@@ -79,7 +79,7 @@ def test_priors_by_class_and_a_control(found):
         result = sa.compare_classes(scores, {"0": 0.3, "1": (0.04, 0.3), "2": 0.5}, control="m2", **OPTIONS)
     assert (result.pairs["model_b"] == "m2").all()
     assert (len(result.pairs), result.comparisons["2"].evaluation.deployment_prior.low) == (6, 0.5)
-    with pytest.raises(sa.InputError, match=r"each of '0', '1', '2', but has those of '0', '1'$"):
+    with pytest.raises(sa.InputError, match=r"by the names '0', '1', '2', but has '0', '1'$"):
         sa.compare_classes(scores, {"0": 0.3, "1": 0.2}, **OPTIONS)
 
 
