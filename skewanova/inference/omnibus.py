@@ -52,14 +52,23 @@ class OmnibusResult(HypothesisTest):
 
 def build_fold_table(frame: pd.DataFrame) -> tuple[Floats, list[str]]:
     """Return IAUPREC (n_folds, n_models) of a complete frame, and the models in order of appearance."""
-    check_columns(frame, ("model", "fold", "iauprec"))
-    check_cells(frame, ("model", "fold"))
-    model, models = pd.factorize(frame["model"], use_na_sentinel=False)
-    fold, folds = pd.factorize(frame["fold"], use_na_sentinel=False)
-    values = np.full((len(folds), len(models)), np.nan)
-    values[fold, model] = to_real_column(frame["iauprec"], "iauprec")
-    check_complete(values, "iauprec", fold=list(folds), model=list(models))
-    return values, list(models)
+    values, levels = _build_cell_table(frame, ("fold", "model"), "iauprec")
+    return values, levels["model"]
+
+
+def _build_cell_table(
+    frame: pd.DataFrame, factors: Sequence[str], response: str
+) -> tuple[Floats, dict[str, list[Any]]]:
+    """Return the response of a complete frame with an axis a factor, and the levels along each, by name."""
+    ordered = [factor for factor in FACTORS if factor in factors]
+    check_columns(frame, (*ordered, response))
+    check_cells(frame, ordered)
+    codes, names = zip(*(pd.factorize(frame[f], use_na_sentinel=False) for f in factors), strict=True)
+    levels = {factor: list(each) for factor, each in zip(factors, names, strict=True)}
+    values = np.full([len(each) for each in names], np.nan)
+    values[codes] = to_real_column(frame[response], response)
+    check_complete(values, response, **levels)
+    return values, levels
 
 
 def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
@@ -325,30 +334,22 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
 
 def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
     """Yield each term, its contrast scores (n_folds, df), and F with a note if they are flat, else None."""
-    check_columns(auprec, (*FACTORS, "auprec"))
-    check_cells(auprec, FACTORS)
-    models, folds, priors = (list(dict.fromkeys(auprec[factor])) for factor in FACTORS)
-    if len(priors) < 2:
+    cube, _ = _build_cell_table(auprec, ("fold", "model", "prior"), "auprec")
+    n_folds, n_models, n_priors = cube.shape
+    if n_priors < 2:
         raise InputError(
             "a split plot needs at least 2 priors, but has 1; evaluate at more by "
             "skewanova.evaluate(scores, at_priors=(0.5, 0.1))"
         )
-    numbers = to_real_column(auprec["auprec"], "auprec")
-    wide = auprec.assign(auprec=numbers).pivot(index="fold", columns=["model", "prior"], values="auprec")
-    cells = pd.MultiIndex.from_product([models, priors])
-    values = wide.reindex(index=folds, columns=cells).to_numpy(dtype=np.float64)
-    cube = values.reshape(len(folds), len(models), len(priors))
-    check_complete(cube, "auprec", fold=folds, model=models, prior=priors)
-    by_model = np.einsum("cm,jmp->jcp", helmert(len(models)), cube)
-    by_prior = np.einsum("dp,jmp->jdm", helmert(len(priors)), cube)
-    both = np.einsum("dp,jcp->jcd", helmert(len(priors)), by_model)
-    limit = variation_limit(numbers)
+    by_model = np.einsum("cm,jmp->jcp", helmert(n_models), cube)
+    by_prior = np.einsum("dp,jmp->jdm", helmert(n_priors), cube)
+    both = np.einsum("dp,jcp->jcd", helmert(n_priors), by_model)
     for term, contrasts in (
-        ("model", by_model.sum(axis=-1) / np.sqrt(len(priors))),
-        ("prior", by_prior.sum(axis=-1) / np.sqrt(len(models))),
-        ("model:prior", both.reshape(len(folds), -1)),
+        ("model", by_model.sum(axis=-1) / np.sqrt(n_priors)),
+        ("prior", by_prior.sum(axis=-1) / np.sqrt(n_models)),
+        ("model:prior", both.reshape(n_folds, -1)),
     ):
-        yield term, contrasts, _find_degenerate_contrasts(contrasts, limit)
+        yield term, contrasts, _find_degenerate_contrasts(contrasts, variation_limit(cube))
 
 
 #: Grid of ratios of the variance between folds to the residual variance, for the search of the likelihood.
