@@ -76,14 +76,10 @@ def draw_bands(
     """Draw the simultaneous band of each model; return one legend entry, or none if there are no bands."""
     if frame is None or frame["conf_low"].isna().all():
         return []
+    alpha = styling.choose_opacity(len(palette))
     for model, color in palette.items():
         rows = frame[frame["model"] == model]
-        style: dict[str, Any] = {
-            "color": color,
-            "alpha": styling.choose_opacity(len(palette)),
-            "linewidth": 0,
-        }
-        ax.fill_between(rows["prior"], rows["conf_low"], rows["conf_high"], **style)
+        ax.fill_between(rows["prior"], rows["conf_low"], rows["conf_high"], color=color, alpha=alpha, lw=0)
     return [(f"simultaneous\n{level}band", Patch(facecolor=NEUTRAL, alpha=0.25))]
 
 

@@ -127,6 +127,8 @@ def _find_rows(table: Table, rows: Any) -> list[int]:
         if not matches:
             check_choice(requested, list(dict.fromkeys(row[0] for row in table.rows)), "rows")
         result |= dict.fromkeys(matches)
+    if not result:
+        raise InputError("`rows` must name at least one model, pair or test, but is empty; None has all rows")
     return list(result)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats, suggest_name
+from skewanova.base.checks import Floats, check_count, suggest_name
 from skewanova.base.folders import Provenance, make_provenance
 from skewanova.base.frames import FrameResult
 from skewanova.base.text import escape_text
@@ -128,6 +128,7 @@ class Result(FrameResult):
 
     def summary(self, width: int = 80, *, full: bool = False) -> str:
         """Return the verdict and the ranking, or all results if `full`, as text `width` characters wide."""
+        width = check_count(width, "width", minimum=1)
         return "\n\n".join([self._format_brief(width), *(self._format_details(width) if full else [])])
 
     @abstractmethod

@@ -169,11 +169,12 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
     ({"rows": "nobody"}, r"`rows` must be a whole number or .* write \['nobody'\]$"),
     ({"rows": 1.5}, r"`rows` must be a whole number or a list of names, but got 1\.5$"),
     ({"rows": 0}, "`rows` must be at least 1"), ({"digits": -1}, "`digits` must be at least 0"),
-    ({"label": "a}b"}, "`label` must consist of letters"),
+    ({"rows": []}, "`rows` must name at least one"), ({"label": "a}b"}, "`label` must consist of letters"),
 ])  # fmt: skip
 def test_what_is_not_there_is_refused(hostile, options, told):
     with pytest.raises((InputError, InputTypeError), match=told):
         hostile.to_latex("ranking", **options)
+    expect_error("`width` must be at least 1, but got 0", hostile.summary, width=0)
     for render in (hostile.to_markdown, hostile.to_html):
         with expect_error("must be one of columns, rows, digits, caption; but got 'label'"):
             render("ranking", label="tab:x")
