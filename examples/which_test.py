@@ -99,7 +99,7 @@ NOTES = (
     ("Only values by fold (accuracy, RMSE)?", "skewanova compare-values FILE --design DESIGN"),
     ("", "DESIGN: datasets (4), runs (6), independent (7), kfold (9)"),
     ("One value per model, no folds?", "No test is possible. Save the scores of the cases."),
-    ("Several cases of one patient or site?", "Add the column cluster. The answer stays the same."),
+    ("Several cases of one patient or site?", "Add the column cluster. The row stays the same."),
     ("Is one model the standard?", "Add --control NAME: all others are compared with it."),
 )
 WARNING = 8

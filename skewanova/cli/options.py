@@ -511,7 +511,7 @@ TABLE_OPTIONS = (
 
 
 def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options as keywords, --test-fraction merged into `design`; raise if it is "datasets"."""
+    """Return the options as keywords, any --test-fraction put in `design`; raise if with "datasets"."""
     keywords = dict(options)
     fraction = keywords.pop("test_fraction")
     if fraction is not None and keywords["design"] == "datasets":
@@ -547,7 +547,7 @@ def make_score_measure(options: dict[str, Any]) -> Any:
 
 @contextmanager
 def explain_read_errors(path: Path) -> Iterator[None]:
-    """Print warnings of the block; raise `InputError` if it cannot read the file or lacks the memory."""
+    """Print our warnings of the block; turn OSError (no closed pipe) and MemoryError into `InputError`."""
     try:
         with print_warnings():
             yield

@@ -340,7 +340,7 @@ class _CurveSearch:
         return float("nan") if missed > MIN_GAIN else max(value, 0.0) if goal is None else value
 
     def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, Floats]:
-        """Return the largest sum of price times area less missing recall, and that `_make_curve`."""
+        """Return the largest sum of price times area less missing recall, and its curve (`_make_curve`)."""
         n_priors = len(price) - self.has_auc
         states = np.tensordot(price[:n_priors], self._cells[:n_priors], 1)
         lost = may_lose & (states < -self._width[:, None])

@@ -436,7 +436,7 @@ def compute_areas(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_e
 
 @dataclass(frozen=True, eq=False)
 class ClusterRanks:
-    """Rises of positives and slots of negatives of clusters, with total weights at each."""
+    """Rises of positives and slots of negatives (see `CaseRanks`) of clusters; total weights at each."""
 
     sample: Sample
     rise: Codes

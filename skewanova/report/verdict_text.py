@@ -518,7 +518,7 @@ def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield a sentence for each flaw: folds assumed, tied scores, a model near chance in a fold."""
+    """Yield flaws, worst first: folds assumed or misstated, tied scores, one model near chance in a fold."""
     design, few = facts.evaluation.design, facts.tied_scores_check
     top = facts.find_check("share_at_best_score")
     if design.reason == "assumed":
