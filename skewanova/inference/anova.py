@@ -387,6 +387,8 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
     missing = [column for column in columns if column not in frame]
     if missing:
         remedy = f"; {source} has them" if source else ""
+        if missing == ["iauprec"] and "value" in frame:
+            remedy = "; rename a measure of your own by frame.rename(columns={'value': 'iauprec'})"
         raise InputError(
             f"the frame needs the columns {', '.join(columns)}, but lacks {', '.join(missing)}{remedy}"
         )

@@ -210,10 +210,6 @@ def test_fold_table_has_the_order_of_appearance_and_a_level_for_a_missing_name()
 def test_incomplete_frames():
     frame = frame_of(random_table(4, 3))
     cases = {
-        "a comparison needs at least 2 models, but has 1; for one model use "
-        "skewanova.confidence_interval(y_true, y_score)": frame[frame["model"] == "M0"],
-        "a test over folds needs at least 2 folds, but has 1; compare models on a single test set by "
-        "skewanova.compare(scores), whose tests are over cases": frame[frame["fold"] == 0],
         "the frame must have one row for each model and fold, but 1 more rows repeat one, the first "
         "model='M0', fold=0; keep one row of each": pd.concat([frame, frame.iloc[:1]]),
         "`iauprec` must be present and finite for every fold and model, but is not for 1, the first "

@@ -10,6 +10,7 @@ from fold_tables import frame_of
 from loops import each
 from messages import expect_error
 
+from skewanova import compare_values
 from skewanova.inference import posthoc, rank_comparison, rank_intervals
 
 # Demsar 2006, table 5 (a): critical values of the two-tailed Nemenyi test for 2 to 10 classifiers
@@ -116,12 +117,19 @@ def test_what_cannot_be_grouped_is_refused():
         ({"pairs": dunnett, "test": "dunnett"}, "leave out `test` (and `pairs` of"),
         ({"pairs": pairs.drop(columns="reject")}, "but lacks reject; skewanova.compare(scores).pairs has"),
         ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of `iauprec`, but got 'Z'; take both"),
-        ({"pairs": pairs.assign(response="value")},
-         "`pairs` must have rows of the response iauprec, but has value; if it is of this "),
         ({"pairs": renamed}, f"but got '{renamed['model_a'].iloc[0]}'")
     ):  # fmt: skip
         expect_error(re.escape(message), rank_comparison, frame, **options)
     expect_error("present and finite for every fold and model", rank_comparison, frame.iloc[1:])
+    values = frame.rename(columns={"iauprec": "value"})
+    message = "but lacks iauprec; rename a measure of your own by frame.rename(columns={'value': 'iauprec'})"
+    expect_error(f"{re.escape(message)}$", rank_comparison, values)
+    of_values = compare_values(values, design="independent", pairwise="nemenyi").pairs
+    renamed = values.rename(columns={"value": "iauprec"})
+    expect_error("response iauprec, but has value", rank_comparison, renamed, of_values)
+    assert rank_comparison(renamed, of_values.assign(response="iauprec")).ranks.equals(
+        rank_comparison(frame).ranks
+    )
 
 
 def test_rank_intervals_by_hand_of_one_test_and_the_models_named():
