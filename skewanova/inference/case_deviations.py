@@ -133,7 +133,7 @@ class CaseDeviations:
     def find_basis(self) -> Floats:
         """Return orthonormal columns (n_nodes, n) that span the tables' rows up to rounding."""
         _, size, axes = np.linalg.svd(np.vstack([np.linalg.qr(t.values, mode="r") for t in self.tables]))
-        return np.asarray(axes[: np.count_nonzero(size > ROUNDING * size[0])].T)
+        return np.asarray(axes[: max(1, np.count_nonzero(size > ROUNDING * size[0]))].T)  # 1 if all are 0
 
     def variances(self, projection: PriorProjection) -> VarianceEstimates:
         """Return variances and degrees of freedom of all models and pairs at the priors of a projection."""
