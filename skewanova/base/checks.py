@@ -160,7 +160,7 @@ def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
-    """Return skews (negatives per positive) as a float array; raise unless all are positive and finite."""
+    """Return skews (negatives per positive) as floats of the same shape; raise unless positive and finite."""
     skew = check_float_array(value, name)
     bad = skew[~((skew > 0) & np.isfinite(skew))]
     if bad.size:

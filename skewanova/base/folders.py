@@ -282,7 +282,7 @@ def _replace(target: Path, new: Path, old: Path) -> None:
 
 @contextmanager
 def _as_output_error(target: Path) -> Iterator[None]:
-    """Raise system errors of the block again as OutputError, without temporary paths."""
+    """Raise system errors of the block, but a closed pipe, as OutputError without temporary paths."""
     try:
         yield
     except OSError as error:

@@ -196,7 +196,7 @@ class RowChecks:
         _check_sorted(check, rows)
 
     def find_positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
-        """Return ((model, fold), unsorted distinct scores of positives) for every group of a partition."""
+        """Return ((model, fold), unsorted distinct scores of positives) of each group that has positives."""
         if not len(frame):
             return []
         rows = _drop_weightless(self.read(frame))

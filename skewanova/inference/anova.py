@@ -476,7 +476,7 @@ def _fit_anova(
     alpha: float,
     notes: Sequence[str] = (),
 ) -> AnovaResult:
-    """Return the ANOVA of a checked frame with a main effect of every factor; warn of each of `notes`."""
+    """Return the ANOVA of a checked frame by main effects (and model:prior, by `test`); warn of `notes`."""
     check_sum_of_squares(sum_of_squares)
     check_alpha(alpha)
     codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}

@@ -562,7 +562,7 @@ class _ClassSlots(NamedTuple):
 
 
 def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
-    """Return a function of (size, rng) to areas with clusters or weighted cases resampled by stratum."""
+    """Return a function of (size, rng) to areas of units drawn by stratum (size,), nan without a class."""
     sample = model.sample
 
     def estimate(rng: np.random.Generator) -> float:

@@ -288,7 +288,7 @@ class VarianceEstimates(NamedTuple):
 
 
 def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:
-    """Return variance and Satterthwaite's df, at least `MIN_DF`, from (parts, their variances) by stratum."""
+    """Return variance and Satterthwaite's df (`MIN_DF` or more); axes: (part, its variance), stratum, ..."""
     variance, var_of_var = variances.sum(axis=1)
     certain = var_of_var <= 0
     df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))

@@ -497,7 +497,7 @@ def fill_methods(design: FoldDesign, tests: Iterable[str], *, estimator: str, **
 
 
 def find_references(paragraphs: Iterable[str]) -> list[Reference]:
-    """Return the references whose first author is in the text, sorted by key."""
+    """Return the references cited by first author, and year if several share the name, sorted by key."""
     text = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
     first = re.sub(r"(\b[A-Z]\w+) and [A-Z]\w+", r"\1", text)  # drop second authors
     result = [reference for reference in REFERENCES if reference.surname in first]

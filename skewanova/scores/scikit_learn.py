@@ -469,7 +469,7 @@ def _open_report(report: Any, name: str) -> tuple[Any, list[Rows], list[Any]]:
 
 
 def _number_tests(tests: Mapping[str, Sequence[Rows]]) -> list[Split]:
-    """Return the splits that all models share, numbered from 1, without their training cases."""
+    """Return splits, numbered from 1, without training cases, of tests checked to be alike for all models."""
     shared = enumerate(next(iter(tests.values())), 1)
     return [Split(np.empty(0, dtype=np.intp), test, fold) for fold, test in shared]
 

@@ -199,7 +199,7 @@ def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
 
 
 def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArray[Any]:
-    """Return the numbers of a column of text; raise for the first that is not one or would be rounded."""
+    """Return a column of text as booleans, integers or floats (nan if missing); raise if bad or rounded."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return column.to_numpy().astype(np.int64)
     codes, texts = column.cat.codes.to_numpy(), column.cat.categories.tolist()
