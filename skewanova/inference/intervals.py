@@ -323,10 +323,7 @@ def confidence_interval(
 
 
 def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
-    """Return the interval by a method, and warn if it is unreliable.
-
-    At an area of 0 or 1, ``boundary`` replaces every method but ``wilson``.
-    """
+    """Return the interval, with a warning if unreliable; at 0 or 1 by ``boundary`` but for ``wilson``."""
     estimate = float(inputs.fold_areas.mean()) if method == "cross_validation" else inputs.estimate
     at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method
