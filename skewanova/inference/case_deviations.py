@@ -120,20 +120,23 @@ class CaseDeviations:
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
         """Return, by projection, unscaled deviations (n_rows, n_models * n_priors) and scaled variances."""
-        basis = self.find_basis()
-        tables = (replace(table, values=table.values @ basis) for table in self.tables)
+        combine, expand = self.find_basis()
+        tables = (replace(table, values=table.values @ combine) for table in self.tables)
         reduced = CaseDeviations(self.sample, tuple(tables))
-        weights = [basis.T @ each.weight for each in projections]
+        weights = [expand @ each.weight for each in projections]
         joined = PriorProjection(np.hstack(weights), np.hstack([each.scale for each in projections]))
         ends = np.cumsum([weight.shape[1] for weight in weights])[:-1]
         parts = zip(*(np.split(part, ends, axis=1) for part in reduced.variances(joined)), strict=True)
         spreads = (VarianceEstimates(*part) for part in parts)
         return list(zip(map(reduced.project_units, weights), spreads, strict=True))
 
-    def find_basis(self) -> Floats:
-        """Return orthonormal columns (n_nodes, n) that span the tables' rows up to rounding."""
-        _, size, axes = np.linalg.svd(np.vstack([np.linalg.qr(t.values, mode="r") for t in self.tables]))
-        return np.asarray(axes[: max(1, np.count_nonzero(size > ROUNDING * size[0]))].T)  # 1 if all are 0
+    def find_basis(self) -> tuple[Floats, Floats]:
+        """Return (n_nodes, n) and (n, n_nodes) by which the tables' rows are themselves, up to rounding."""
+        size = ceil_power_of_two(np.max([np.abs(table.values).max(axis=0) for table in self.tables], axis=0))
+        roots = [np.linalg.qr(table.values / size, mode="r") for table in self.tables]
+        _, spread, axes = np.linalg.svd(np.vstack(roots))
+        axes = axes[: max(1, np.count_nonzero(spread > ROUNDING * spread[0]))]  # 1 if all deviations are 0
+        return axes.T / size[:, None], axes * size
 
     def variances(self, projection: PriorProjection) -> VarianceEstimates:
         """Return variances and degrees of freedom of all models and pairs at the priors of a projection."""

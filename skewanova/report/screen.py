@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -79,8 +79,21 @@ Colors = Mapping[str, int]
 Steps = tuple[Floats, int]
 
 
-#: Texts, table, slider and charts of the first screen; `data` is read by the script.
-Screen = SimpleNamespace
+class Screen(NamedTuple):
+    """Texts, table, slider and charts of the first screen; `data` is read by the script."""
+
+    title: str
+    fraction: str
+    heads: list[str]
+    rows: list[SimpleNamespace]
+    start: float
+    data: Markup
+    charts: Sequence[Chart] = ()
+    subtitle: str = ""
+    distances: Sequence[Chart] = ()
+    reference: str = ""
+    differences: Sequence[Chart] = ()
+    curves: Sequence[Chart] = ()
 
 
 def list_drawn_models(source: ReportSource) -> list[str]:
@@ -106,12 +119,14 @@ def build_screen(source: ReportSource) -> Screen:
     curves, paths = _build_curves(source, colors, priors, start)
     means = f"mean of {source.design.n_folds} {'runs' if source.design.has_runs else 'folds'}"
     means = "values of one test set" if source.design.is_test_set else means
-    screen = _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)
-    screen.charts, screen.distances, screen.curves = charts[:2], charts[2:], curves
-    screen.differences = _build_difference_charts(source, colors, marks)
-    screen.reference = _choose_reference(source)
-    screen.subtitle = means if trusted else f"{means}, not reliable"
-    return screen
+    return _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)._replace(
+        charts=charts[:2],
+        distances=charts[2:],
+        differences=_build_difference_charts(source, colors, marks),
+        curves=curves,
+        reference=_choose_reference(source),
+        subtitle=means if trusted else f"{means}, not reliable",
+    )
 
 
 def _mark_remaining(source: ReportSource) -> pd.DataFrame:
@@ -149,9 +164,7 @@ def _build_steps(
     span = np.log(priors[-1] / priors[0])
     share = float(np.log(priors[start] / priors[0]) / span) if span > 0 else 0.0
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    screen = Screen(heads=heads, rows=tables[start], start=share, data=Markup(text), charts=[], distances=[])
-    screen.title, screen.fraction = titles[start]
-    return screen
+    return Screen(*titles[start], heads, tables[start], share, Markup(text))
 
 
 def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFrame, colors: Colors) -> Screen:
@@ -166,9 +179,10 @@ def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFra
     limits = weighting.low, weighting.high
     marks = Marks(cursor=float(priors[start]), deployment=limits, has_no_skill=True)
     wide, label = LOW._replace(height=LOW.height + 60), "Mean AUPREC over the data sets along the prior."
-    screen.charts = _build_both("auprec", lines, wide, label=label, marks=marks)
-    screen.subtitle = f"mean of {len(results)} data sets, each counted once"
-    return screen
+    return screen._replace(
+        charts=_build_both("auprec", lines, wide, label=label, marks=marks),
+        subtitle=f"mean of {len(results)} data sets, each counted once",
+    )
 
 
 def build_values_charts(source: TestedResult, colors: Colors) -> list[Chart]:
