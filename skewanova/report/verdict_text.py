@@ -518,7 +518,7 @@ def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield flaws, worst first: folds assumed or misstated, tied scores, one model near chance in a fold."""
+    """Yield flaws, worst first: folds assumed or misstated, tied scores, a model near chance, small areas."""
     design, few = facts.evaluation.design, facts.tied_scores_check
     top = facts.find_check("share_at_best_score")
     if design.reason == "assumed":
@@ -538,6 +538,9 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
         low, model = float(auc.iloc[row, column]), writer.names[str(auc.columns[column])]
         text = writer.add_number(low, "auc", "iauprec")
         yield f"{model} ranks near chance in a fold (AUC {text}): find out why."
+    small = facts.find_check("positives_times_area")
+    if small is not None and small.advice:
+        yield f"{small.advice[0].upper()}{small.advice[1:]}."
 
 
 def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[str]:

@@ -140,6 +140,8 @@ def test_bands_of_two_models_nearly_alike_or_with_few_positives():
     assert row["statistic"] == pytest.approx(60 * result.tables["iauprec"]["iauprec"].min())
     assert row["statistic"] < 10
     assert row["advice"].endswith("below 10: tests may reject too often; add positives")
+    small = "Positives times the smallest area are below 10: tests may reject too often; add positives."
+    assert result.verdict.weakest_point == small
 
 
 def test_priors_that_the_set_cannot_speak_for_are_not_tested():
