@@ -90,7 +90,7 @@ class PublishedResult(TestedResult):
 
     def to_latex(
         self,
-        table: str = "performance",
+        table: str | None = None,
         *,
         columns: Sequence[str] | None = None,
         rows: int | Sequence[str] | None = None,
@@ -103,11 +103,11 @@ class PublishedResult(TestedResult):
 
         Parameters
         ----------
-        table : str, default "performance"
-            ``performance`` (table 1 of Landgrebe et al. 2006), ``ranking``, ``choices``, ``regions``,
-            ``leaders``, ``crossings``, ``sensitivity``, ``tests``, ``pairwise`` (pairs of the primary test),
-            ``pairs`` (of all tests), ``prior_pairs``, ``effects``, ``equivalence``, ``plans``,
-            ``components`` (for runs) or ``assumptions``.
+        table : str, optional
+            By default ``performance`` (table 1 of Landgrebe et al. 2006; of values ``ranking``). Others are
+            ``choices``, ``regions``, ``leaders``, ``crossings``, ``sensitivity``, ``tests``, ``pairwise``
+            (pairs of the primary test), ``pairs`` (of all tests), ``prior_pairs``, ``effects``,
+            ``equivalence``, ``plans``, ``components`` (for runs) or ``assumptions``.
         columns : sequence of str, optional
             Headings of the columns to print, in this order, by default all.
         rows : int or sequence of str, optional
@@ -155,12 +155,12 @@ class PublishedResult(TestedResult):
         )
         return write_latex(chosen, siunitx=siunitx, label=label)
 
-    def to_markdown(self, table: str = "performance", **options: Any) -> str:
+    def to_markdown(self, table: str | None = None, **options: Any) -> str:
         """Return one table as GitHub Markdown; options are columns, rows, digits, caption of `to_latex`."""
         check_subset(options, ("columns", "rows", "digits", "caption"), "options")
         return build_publication_table(self, table, **options).to_markdown()
 
-    def to_html(self, table: str = "performance", **options: Any) -> str:
+    def to_html(self, table: str | None = None, **options: Any) -> str:
         """Return one table as HTML; options are columns, rows, digits, caption of :meth:`to_latex`."""
         check_subset(options, ("columns", "rows", "digits", "caption"), "options")
         return build_publication_table(self, table, **options).to_html()

@@ -80,15 +80,16 @@ _MEAN_SD = re.compile(r"(\S+) (\(\S+\))")
 
 def build_publication_table(
     source: TestedResult,
-    name: str,
+    name: str | None = None,
     *,
     columns: Sequence[str] | None = None,
     rows: int | Sequence[str] | None = None,
     digits: int | None = None,
     caption: str | None = None,
 ) -> Table:
-    """Return one table of a result without empty columns, with the selected rows and columns."""
-    check_choice(name, list(source.SPECS), "table")
+    """Return one table of a result, by default its first, without empty columns; with selected cells."""
+    names = list(source.SPECS)
+    name = check_choice(names[0] if name is None else name, names, "table")
     with nullcontext() if digits is None else set_decimals(check_count(digits, "digits", minimum=0)):
         table = drop_empty_columns(source.SPECS[name].make(source))
     if rows is not None:

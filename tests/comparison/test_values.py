@@ -227,6 +227,7 @@ def test_differences_that_do_not_vary_are_not_tested():
     assert (result.verdict.state, result.verdict.models) == ("untrusted", ())
     assert "their difference does not vary" in result.verdict.choose
     assert "Group" not in result.to_markdown("ranking")
+    assert result.to_markdown() == result.to_markdown("ranking")
 
 
 def test_folder_page_and_tables(tmp_path):
