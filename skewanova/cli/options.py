@@ -64,7 +64,11 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     )
     if "%" in text:
         fractions = re.sub(r"(\d*\.?\d+)\s*%", lambda match: f"{float(match[1]) / 100:g}", text)
-        raise InputError(form if "%" in fractions else f"{form}; did you mean {fractions}?")
+        if "%" not in fractions and kind not in kinds:
+            with suppress(InputError):
+                parse_deployment_prior(fractions)
+                form = f"{form}; did you mean {fractions}?"
+        raise InputError(form)
     if kind == "quantiles":
         return BetaPrior.from_quantiles(_parse_quantiles(rest, form))
     numbers = _parse_floats(rest if kind in kinds else [kind, *rest], form)

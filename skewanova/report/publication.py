@@ -358,7 +358,7 @@ class Reference:
     def fields(self) -> dict[str, str]:
         """Fields of the entry by name, as Unicode text."""
         entry = self.entry
-        for command, sign in {"{\\'\\i}": "\u00ed", "{\\v s}": "\u0161", "\\&": "&"}.items():
+        for command, sign in {"{\\'i}": "\u00ed", "{\\v s}": "\u0161", "\\&": "&"}.items():
             entry = entry.replace(command, sign)
         return dict(re.findall(r"^  (\w+) = \{+(.*?)\}+,$", entry, flags=re.MULTILINE))
 

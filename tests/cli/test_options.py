@@ -25,7 +25,7 @@ def test_quantiles_of_one_share_twice():
 
 @each("text", [
     *("", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "gamma:1:2", "a:b"),
-    *("quantiles:0.05:0.95=0.1", "quantiles:0.05=x:0.95=0.1"),
+    *("quantiles:0.05:0.95=0.1", "quantiles:0.05=x:0.95=0.1", "5:20%", "100%", "50%=10%", "skew:5%:20%"),
 ])  # fmt: skip
 def test_deployment_prior_of_another_form(text):
     message = (
