@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from skewanova import FoldDesign, SkewanovaWarning
-from skewanova.base.checks import Bools, Floats
+from skewanova.base.checks import Floats
 from skewanova.comparison.values import resolve_design
 from skewanova.curves.estimators import ROC_AUC
 from skewanova.curves.groups import Cell as Curve
@@ -53,18 +53,38 @@ CASE_MEASURES: Mapping[str, Measure] = {
 
 
 class SampleSize(NamedTuple):
-    """Numbers of positives and negatives, and distance of the classes; scores correlate by one half."""
+    """Numbers of positives and negatives, and distance of the classes; scores correlate by one half.
+
+    Cases of a cluster, of which each has both classes, share .3 of the variance. Weights are 1 or 4.
+    """
 
     n_positive: int
     n_negative: int
     distance: float
+    n_clusters: int = 0
+    weighted: bool = False
 
 
-TEST_SETS: Mapping[str, SampleSize] = {
-    f"test set {p} + {n}, distance {d:g}": SampleSize(p, n, d)
-    for p, n in ((5, 50), (10, 40), (10, 200), (20, 80), (20, 400), (50, 200), (100, 400))
-    for d in (0.8, 2.0)
-}
+TEST_SETS: Mapping[str, SampleSize] = (
+    {
+        f"test set {p} + {n}, distance {d:g}": SampleSize(p, n, d)
+        for p, n in ((5, 50), (10, 40), (10, 200), (20, 80), (20, 400), (50, 200), (100, 400))
+        for d in (0.8, 2.0)
+    }
+    | {
+        f"{k} clusters of 5, distance {d:g}": SampleSize(k, 4 * k, d, k)
+        for k in (20, 40, 80)
+        for d in (0.8, 2.0)
+    }
+    | {
+        f"weighted test set {p} + {4 * p}, distance {d:g}": SampleSize(p, 4 * p, d, weighted=True)
+        for p in (20, 50, 100)
+        for d in (0.8, 2.0)
+    }
+)
+
+#: Runs on one test set of 50 + 200 cases, which share half of the variance of a case.
+RUNS: Mapping[str, int] = {f"{n} runs on one test set": n for n in (5, 10, 20)}
 
 
 N_MODELS = 3
@@ -78,7 +98,8 @@ def measures_study(*, scenarios: Sequence[str] | None = None, **run: Any) -> Stu
     Parameters
     ----------
     scenarios : sequence of str, optional
-        Designs, names from `TEST_SETS` and, of the study of values, `DESIGNS` and `SAMPLES` but data sets.
+        Designs, names from `TEST_SETS`, `RUNS` and, of the study of values, `DESIGNS` and
+        `SAMPLES` but data sets.
     **run
         Fields of :class:`~studies.runner.Run`: replicates, full (200 over folds, 2,000 of test sets), rng,
         n_jobs, progress.
@@ -100,9 +121,13 @@ def measures_study(*, scenarios: Sequence[str] | None = None, **run: Any) -> Stu
     how = Run(**run)
     folds = [name for name in (*DESIGNS, *SAMPLES) if "data sets" not in name]
     cells = []
-    for name in chosen(scenarios, dict.fromkeys([*TEST_SETS, *folds]), argument="scenarios"):
+    for name in chosen(scenarios, dict.fromkeys([*TEST_SETS, *RUNS, *folds]), argument="scenarios"):
         if name in TEST_SETS:
             draw = partial(one_by_one, partial(numbers_of_test_set, TEST_SETS[name]))
+            cells.append(Cell(("binormal", name), how.number(2000), draw))
+            continue
+        if name in RUNS:
+            draw = partial(one_by_one, partial(numbers_of_runs, RUNS[name]))
             cells.append(Cell(("binormal", name), how.number(2000), draw))
             continue
         for learner in PROBABILITIES:
@@ -119,6 +144,20 @@ def numbers_over_folds(learner: str, name: str, rng: np.random.Generator) -> Flo
         for each, labels in parts
         for models, label in zip(np.moveaxis(each, 1, 0), labels, strict=True)
     ]
+    return curve_numbers(curves, stated)
+
+
+def numbers_of_runs(n_runs: int, rng: np.random.Generator) -> Floats:
+    """Return the numbers of :func:`numbers_over_folds` of runs, equal in truth on their test set."""
+    positive = np.arange(250) < 50
+    case, run = rng.standard_normal(250), rng.standard_normal((n_runs, N_MODELS, 250))
+    scores = 1.5 * positive + (case + run) / np.sqrt(2)
+    curves = [[curve_from_scores(positive, score) for score in models] for models in scores]
+    return curve_numbers(curves, "runs")
+
+
+def curve_numbers(curves: Sequence[Sequence[RocCurve]], stated: str | FoldDesign) -> Floats:
+    """Return the numbers of :func:`numbers_over_folds` of curves, a list of the models for every fold."""
     rows = []
     for measure in FOLD_MEASURES.values():
         cells: dict[Curve, RocCurve] = {
@@ -144,17 +183,22 @@ def gain_numbers(gains: Floats, stated: str | FoldDesign) -> tuple[float, ...]:
 def numbers_of_test_set(setting: SampleSize, rng: np.random.Generator) -> Floats:
     """Return the numbers of :func:`numbers_over_folds` on a test set; in place of a mean the true one."""
     positive = np.arange(setting.n_positive + setting.n_negative) < setting.n_positive
-    noise = rng.standard_normal((len(positive), N_MODELS + 1))
+    noise, cluster, weight = rng.standard_normal((len(positive), N_MODELS + 1)), None, None
+    if setting.n_clusters:
+        cluster = np.arange(len(positive)) % setting.n_clusters
+        common = rng.standard_normal((setting.n_clusters, N_MODELS + 1))[cluster]
+        noise = np.sqrt(0.3) * common + np.sqrt(0.7) * noise
+    if setting.weighted:
+        weight = rng.choice([1.0, 4.0], len(positive))
     scores = setting.distance * positive[:, None] + (noise[:, :1] + noise[:, 1:]) / np.sqrt(2)
-    return np.array([case_numbers(m, positive, scores, setting) for m in CASE_MEASURES.values()])
+    sample = Sample(positive, cluster, weight)
+    return np.array([case_numbers(m, sample, scores, setting) for m in CASE_MEASURES.values()])
 
 
-def case_numbers(measure: Measure, positive: Bools, scores: Floats, setting: SampleSize) -> tuple[float, ...]:
+def case_numbers(measure: Measure, sample: Sample, scores: Floats, setting: SampleSize) -> tuple[float, ...]:
     """Return the numbers of one measure on one test set."""
-    (areas, (low, high)), truth = (
-        measure_sample(measure, positive, scores),
-        true_gain(measure, setting.distance),
-    )
+    areas, (low, high) = measure_sample(measure, sample, scores)
+    truth = true_gain(measure, setting.distance)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         pairs = compute_pair_tests(areas, level=0.95, simultaneous="none")
@@ -165,9 +209,8 @@ def case_numbers(measure: Measure, positive: Bools, scores: Floats, setting: Sam
     return p_all, p_pairs, misses, truth, float(low[0]), float(high[0])
 
 
-def measure_sample(measure: Measure, positive: Bools, scores: Floats) -> MeasuredCases:
+def measure_sample(measure: Measure, sample: Sample, scores: Floats) -> MeasuredCases:
     """Gains of the models (columns of scores), as `compare_values` measures them."""
-    sample = Sample(positive)
     models = [SortedScores(sample, column) for column in scores.T]
     if measure.threshold is None:
         area, values = measure_models(sample, models, [UniformPrior(0.5, 0.5)], ROC_AUC)

@@ -12,6 +12,7 @@ from scipy import stats
 
 import skewanova as sa
 from skewanova.base.checks import Bools, Floats
+from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import compute_pair_tests, omnibus_f_test
 from studies.measures import (
     CASE_MEASURES,
@@ -35,16 +36,25 @@ def lengthen(positive: Bools, scores: Floats) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).assign(y_score=scores.T.ravel())
 
 
+UNITS: dict[str, dict[str, np.ndarray]] = {
+    "cases": {},
+    "clusters": {"cluster": np.arange(80) % 20},
+    "weights": {"weight": np.random.default_rng(1).choice([1.0, 4.0], 80)},
+}
+
+
+@pytest.mark.parametrize("units", list(UNITS))
 @pytest.mark.parametrize("name", list(CASE_MEASURES))
-def test_numbers_of_a_test_set_are_those_of_compare_values(name: str) -> None:
+def test_numbers_of_a_test_set_are_those_of_compare_values(name: str, units: str) -> None:
     rng = np.random.default_rng(4)
     positive = np.arange(80) < 25
     scores = rng.normal(size=(80, 3)) + 1.5 * positive[:, None]
     measure = CASE_MEASURES[name]
-    areas, limits = measure_sample(measure, positive, scores)
+    areas, limits = measure_sample(measure, Sample(positive, **UNITS[units]), scores)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
-        result = sa.compare_values(lengthen(positive, scores), measure=measure)
+        columns = {column: np.tile(values, 3) for column, values in UNITS[units].items()}
+        result = sa.compare_values(lengthen(positive, scores).assign(**columns), measure=measure)
     ranking = result.ranking.set_index("model").loc[["0", "1", "2"]]
     assert measure.sign * areas.area == pytest.approx(ranking["mean"].to_numpy(), rel=1e-12)
     sides = np.sort(measure.sign * np.array(limits), axis=0)
@@ -71,7 +81,7 @@ def test_true_gains_are_means_of_large_samples() -> None:
     positive = np.arange(400_000) < 100_000
     scores = rng.normal(size=(400_000, 1)) + 2 * positive[:, None]
     for measure in CASE_MEASURES.values():
-        area = measure_sample(measure, positive, scores).areas.area[0]
+        area = measure_sample(measure, Sample(positive), scores).areas.area[0]
         assert area == pytest.approx(true_gain(measure, 2.0), abs=0.005)
 
 
