@@ -70,13 +70,15 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     few, scale = np.arange(0, 150, 37), np.array([[1.0], [0.8]])
     alone = deviations(sample, scores, priors[few], area_estimator)
     expected = alone.variances(PriorProjection(np.eye(len(few)), np.repeat(scale, len(few), axis=1)))
-    spreads = found.variances(PriorProjection(nodes.weight, np.repeat(scale, 150, axis=1)))
-    for one, other in zip(spreads, expected, strict=True):
+    turn = PriorProjection(nodes.weight, np.repeat(scale, 150, axis=1))
+    part = PriorProjection(turn.weight[:, few], turn.scale[:, few])
+    (units, spreads), (few_units, few_spreads) = found.project([turn, part])
+    for one, less, other in zip(spreads, few_spreads, expected, strict=True):
         np.testing.assert_allclose(one[:, few], other, rtol=1e-10)
-    columns = np.concatenate([few, 150 + few])
-    units = found.project_units(nodes.weight)[:, columns]
+        np.testing.assert_allclose(less, other, rtol=1e-10)
     rows = alone.project_units(np.eye(len(few)))
-    np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
+    for values in (units[:, np.concatenate([few, 150 + few])], few_units):
+        np.testing.assert_allclose(values.T @ values, rows.T @ rows, rtol=1e-10)
 
 
 @pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(STEP_ESTIMATORS)))
