@@ -126,23 +126,4 @@ cases = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-def masks_are_heeded(case):
-    """A masked value is no value: refused, or as if the case were not there; never read."""
-    mask, function = (case["mask"] * len(case["scores"]))[: len(case["scores"])], FUNCTIONS[case["function"]]
-    arrays = [[k % 2 for k in range(len(mask))], case["scores"]]
-    left = [[value for value, hidden in zip(values, mask, strict=True) if not hidden] for values in arrays]
-    arrays[not case["labels"]] = np.ma.masked_array(arrays[not case["labels"]], mask=mask)
-    result = answered(function, *arrays)
-    assert result is None or result == answered(function, *left)
-
-
-masks = st.fixed_dictionaries({
-    "function": st.sampled_from(sorted(FUNCTIONS)), "labels": st.booleans(),
-    "mask": st.lists(st.booleans(), min_size=1, max_size=8),
-    "scores": st.lists(st.integers(0, 9), min_size=4, max_size=8),
-})  # fmt: skip
-
-GENERATORS = (
-    Generator("arrays", cases, right_or_refused, 150),
-    Generator("masks", masks, masks_are_heeded, 30),
-)
+GENERATORS = (Generator("arrays", cases, right_or_refused, 150),)

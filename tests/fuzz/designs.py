@@ -1,4 +1,4 @@
-"""Several runs on one test set, cases of clusters and weights, estimators compared: numbers hold together."""
+"""Cases of clusters and weights, estimators compared: numbers hold together."""
 
 import re
 import warnings
@@ -15,33 +15,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skewanova as sa
 from fuzz.generator import Generator, answered, near, sample
-from fuzz.tables import changed, changes
-from skewanova.inference import auprec_covariance, compare_runs
 
 PRIORS = (0.5, 0.1)
-TARGETS = ((0.05, 0.2), 0.3, (0.001, 0.9), (0.5, 0.5), (1e-6, 1e-5))
 #: Where only rounding is left, a p-value may be any.
 SPREAD_LEFT = 1e-6
-
-
-def run_rows(case):
-    """Models trained anew in every run, all of which test the same cases."""
-    rng = np.random.default_rng(case["seed"])
-    labels = np.arange(case["size"]) < case["positives"]
-    shared = rng.normal(size=len(labels))
-    rows = []
-    for model in range(case["models"]):
-        learner = rng.normal(size=len(labels))
-        for run in range(case["runs"]):
-            noise = rng.normal(size=len(labels)) * case["noise"]
-            scores = SCORES[case["scores"][model % len(case["scores"])]](shared + learner + noise, labels)
-            for k, (label, score) in enumerate(zip(labels.tolist(), scores.tolist(), strict=True)):
-                row = {"model": f"m{model}", "fold": run, "y_true": int(label), "y_score": score}
-                row |= {"case": f"c{k}"} if case["named"] else {}
-                rows.append(row)
-    return rows
-
-
+TARGETS = ((0.05, 0.2), 0.3, (0.001, 0.9), (0.5, 0.5), (1e-6, 1e-5))
 SCORES = {
     "good": lambda drawn, labels: drawn + 2 * labels, "poor": lambda drawn, labels: drawn + 0.2 * labels,
     "ties": lambda drawn, labels: np.round(drawn + labels), "perfect": lambda drawn, labels: labels * 1.0,
@@ -49,38 +27,6 @@ SCORES = {
 }  # fmt: skip
 
 _kinds = st.lists(st.sampled_from(sorted(SCORES)), min_size=1, max_size=3)
-runs = st.fixed_dictionaries(
-    sample(seed=range(10), models=(2, 3, 4), runs=(2, 3, 4, 5), size=(3, 6, 20, 60), positives=(1, 2, 5, 12))
-    | sample(noise=(0.0, 1e-9, 0.3, 3.0), named=(True, True, True, False), target=TARGETS)
-    | {"scores": _kinds, "changes": st.one_of(st.just([]), st.just([]), changes)}
-)
-
-
-def runs_are_compared_as_one_sample(case):
-    """What `compare` says of runs is what the public functions say; changed tables are refused or right."""
-    rows = changed(run_rows(case), case["changes"])
-    table = answered(sa.read_scores, pd.DataFrame(rows)) if rows else None
-    result = table and answered(sa.compare, table, case["target"], at_priors=PRIORS)
-    if result:
-        assert_sane(result)
-    if not result or case["changes"] or not case["named"]:
-        return
-    assert result.design.kind == "runs", result.design
-    frame = pd.DataFrame(rows)
-    wide = frame.pivot(index="case", columns=["model", "fold"], values="y_score")
-    facts = frame.drop_duplicates("case").set_index("case").loc[wide.index]
-    one = auprec_covariance(facts["y_true"], wide.to_numpy(), deployment_prior=case["target"])
-    names = sorted(frame["model"].unique())
-    df = max(float(facts["y_true"].value_counts().min() - 1), 1.0)
-    known = compare_runs(one.estimate.reshape(len(names), -1), one.covariance, models=names, case_df=df)
-    near(result.ranking.set_index("model").loc[names, "iauprec"], known.estimate)
-    pairs = result.pairs[result.pairs["role"] == "primary"]
-    by_pair = {frozenset((row.model_a, row.model_b)): row for row in pairs.itertuples()}
-    for a, b, error, p in zip(known.model_a, known.model_b, known.std_error, known.p_value, strict=True):
-        row = by_pair[frozenset((a, b))]
-        near(row.std_error, error)
-        if error > SPREAD_LEFT:
-            near(row.p_value, p)
 
 
 def assert_sane(result):
@@ -325,7 +271,6 @@ def estimators_are_compared(case):
 
 
 GENERATORS = (
-    Generator("runs", runs, runs_are_compared_as_one_sample, 5),
     Generator("one set", one_sets, one_set_holds_together, 60),
     Generator("estimators", fits, estimators_are_compared, 4),
 )

@@ -1,14 +1,7 @@
-"""What the system does to a run: no room, no rights, signals, files of others in the way."""
+"""What the system does to a run: no room, no rights."""
 
 import os
-import re
-import signal
-import subprocess
-import sys
-import time
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -18,9 +11,6 @@ from fuzz.options import files
 
 NOBODY = 65534
 COMMANDS = (["intervals", "folds.csv"], ["plan", "folds.csv"])
-SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
-#: Seconds that a run may take to end on a machine that is busy with other things.
-PATIENCE = 300
 
 
 @contextmanager
@@ -82,76 +72,10 @@ def rehearse(command):
             run([*command, "--out", "other"])
 
 
-def listen():
-    """Ignore no signal, though whoever started the fuzzing (nohup, a shell in the background) may."""
-    for name in SIGNALS:
-        signal.signal(getattr(signal, name), signal.SIG_DFL)
-
-
-def read_process(pid, what, *, otherwise=""):
-    """What Linux tells of a process."""
-    try:
-        return Path(f"/proc/{pid}/{what}").read_text(errors="replace")
-    except OSError:
-        return otherwise
-
-
-def handles_signals(pid, _folder):
-    """Whether the process has its own way to end."""
-    caught = re.search(r"^SigCgt:\s*(\w+)", read_process(pid, "status"), re.MULTILINE)
-    return caught is None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
-
-
-#: When a phase of a run has begun, whatever the machine does besides; before loading, Python itself starts.
-PHASES = {
-    "loading": lambda pid, _folder: "numpy" in read_process(pid, "maps", otherwise="numpy"),
-    "working": handles_signals,
-    "writing": lambda _pid, folder: any(folder.glob(".skewanova-*.new")),
-}
-
-
-def ends_tidily(case):
-    """A signal at any moment of any phase: nothing hidden is left, and the target is whole or absent."""
-    with folder_of(files()) as folder:
-        before = content(folder)
-        command = [sys.executable, "-m", "skewanova.cli", *case["command"], "--out", "new"]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, preexec_fn=listen
-        )
-        try:
-            while process.poll() is None and not PHASES[case["phase"]](process.pid, folder):
-                time.sleep(0.002)
-            time.sleep(case["after"] / 1000)
-            process.send_signal(getattr(signal, case["signal"]))
-            _, errors = process.communicate(timeout=PATIENCE)
-        finally:
-            process.kill()
-            process.wait()
-        after = content(folder)
-        assert b"Traceback" not in errors, errors.decode()
-        new = dict(after.items() - before.items())
-        assert set(before) <= set(after)
-        if process.returncode == DONE or new:  # the signal may come when all is written
-            assert set(new) == written(tuple(case["command"])), sorted(new)
-
-
-@cache
-def written(command):
-    """Names that the command writes when nothing disturbs it."""
-    with folder_of(files()) as folder:
-        before = set(content(folder))
-        run([*command, "--out", "new"])
-        return set(content(folder)) - before
-
-
 _room = st.fixed_dictionaries(sample(command=COMMANDS, room=range(6001)))
 _rights = st.fixed_dictionaries(sample(command=COMMANDS, out=(False, True)))
-_signals = st.fixed_dictionaries(
-    sample(command=[["compare", "folds.csv"]], signal=SIGNALS, phase=sorted(PHASES), after=range(3001))
-)
 _ALL = (
     Generator("no room", _room, told_without_room, 12),
     Generator("no rights", _rights, told_without_rights, 4),
-    Generator("signals", _signals, ends_tidily, 0, repeatable=False),
 )
 GENERATORS = _ALL if os.name == "posix" else ()

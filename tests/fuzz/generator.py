@@ -20,16 +20,12 @@ HOSTILE = json.loads(Path(__file__).with_name("hostile.json").read_text(encoding
 
 @dataclass(frozen=True)
 class Generator:
-    """Cases of one kind, the rule for each, and how many the ordinary tests try (0: only `make fuzz`).
-
-    What depends on the moment is not `repeatable`: a case that breaks the rule is not made smaller.
-    """
+    """Cases of one kind, the rule for each, and how many the ordinary tests try (0: only `make fuzz`)."""
 
     name: str
     cases: st.SearchStrategy[Any]
     rule: Callable[[Any], None]
     examples: int
-    repeatable: bool = True
 
     def check(self, case):
         """Raise if the case breaks the rule; a warning that is not the package's own breaks every rule."""

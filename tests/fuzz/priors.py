@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import skewanova as sa
 from fuzz import tables
 from fuzz.command import CHANGED, DONE, REFUSED, checked_run, folder_of
-from fuzz.designs import SCORES
 from fuzz.generator import Generator, answered, near, sample
 from fuzz.tables import CELLS, SHAPE, WRITERS, as_csv, changed, changes_of, damaged, damages, rows_of
 from skewanova.comparison import changes, monitor
@@ -22,64 +21,7 @@ from skewanova.scores import read_unlabelled
 LEVELS = (0.95, 0.95, 0.5, 0.999, 0.0, 1.0, float("nan"))
 
 
-def scores_of(case):
-    """Arguments of `estimate_prior`."""
-    rng = np.random.default_rng(case["seed"])
-    kind = SCORES[case["scores"]]
-    labels = np.repeat([True, False], [case["positives"], case["negatives"]])
-    hidden = rng.random(case["unlabelled"]) < case["prior"]
-    batch = np.arange(len(hidden)) % case["batches"] if case["batches"] else None
-    return {
-        "y_true": labels.astype(int), "y_score": kind(rng.normal(size=len(labels)), labels),
-        "unlabelled": kind(rng.normal(size=len(hidden)), hidden) + case["shift"], "batch": batch,
-        "n_bins": case["bins"], "confidence_level": case["level"], "rng": case["seed"],
-    }  # fmt: skip
-
-
-def _in_order(given, seed):
-    """Other rows first; batches stay in the order in which they come up."""
-    labelled = np.random.default_rng(seed).permutation(len(given["y_true"]))
-    others = given["unlabelled"][::-1] if given["batch"] is None else given["unlabelled"]
-    return {**{name: given[name][labelled] for name in ("y_true", "y_score")}, "unlabelled": others}
-
-
-def _by(function):
-    """Scores on another scale."""
-    return lambda given, _: {name: function(given[name]) for name in ("y_score", "unlabelled")}
-
-
-SAME_ESTIMATE = {
-    "order": _in_order, "scale": _by(lambda s: 4.0 * s),
-    "curve": _by(lambda s: np.where(s > 0, 3.0, 0.5) * s),
-    "names": lambda given, seed: {
-        "batch": None if given["batch"] is None else [f"\u00e9\n{seed}'{k}" for k in given["batch"]]},
-    "again": lambda *_: {},
-}  # fmt: skip
 NUMBERS = ["estimate", "conf_low", "conf_high", "statistic"]
-estimates = st.fixed_dictionaries(
-    sample(seed=range(10), positives=(1, 2, 5, 25, 60), negatives=(1, 2, 5, 25, 60), scores=sorted(SCORES))
-    | sample(unlabelled=(1, 2, 10, 300), prior=(0.0, 0.02, 0.3, 1.0), shift=(0.0, 0.0, 0.5, -3.0, 1e3))
-    | sample(batches=(0, 0, 0, 1, 3, 4, 9), bins=(8, 8, 2, 3, 100, 1, 0, -1), level=LEVELS)
-    | sample(change=list(SAME_ESTIMATE))
-)
-
-
-def estimates_hold_together(case):
-    """Refused, or a prior within its interval that a change of no meaning leaves as it is."""
-    given = scores_of(case)
-    result = answered(sa.estimate_prior, **given)
-    if result is None:
-        return
-    assert_prior(result)
-    frame = result.bins_frame()
-    assert frame["n_unlabelled"].sum() == len(given["unlabelled"])
-    near(frame["expected"].sum(), len(given["unlabelled"]))
-    low, high = result.sensitivity()
-    assert 0 <= low <= high <= 1
-    again = answered(sa.estimate_prior, **given | SAME_ESTIMATE[case["change"]](given, case["seed"]))
-    assert again is not None, "a change of no meaning was refused"
-    numbers = [*NUMBERS, "p_value", "n_bins", "n_unlabelled"]
-    near(again.to_frame()[numbers], result.to_frame()[numbers])
 
 
 def assert_prior(found):
@@ -350,7 +292,6 @@ def assert_target_reached(found, case):
 
 
 GENERATORS = (
-    Generator("prior estimates", estimates, estimates_hold_together, 2),
     Generator("unlabelled tables", fields, fields_are_read_or_refused, 1),
     Generator("monitored", monitored, monitored_or_refused, 3),
     Generator("told apart", compared, told_apart_or_refused, 6),

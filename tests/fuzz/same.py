@@ -109,22 +109,7 @@ def changes_nothing(case):
     assert_same(changed, known)
 
 
-def extra_priors_change_nothing(case):
-    """More priors add rows of their own; areas at the others, and all about the deployment, stay."""
-    known = answered(_known, tuple(sorted(case["shape"].items())))
-    if known is None:
-        return
-    more = frames(pd.DataFrame(rows_of(case["shape"])), at_priors=(*PRIORS, case["prior"]))
-    more["auprec"] = more["auprec"][more["auprec"]["prior"].isin(PRIORS)]
-    names = ("auprec", "iauprec", "choices")
-    assert_same({name: more[name] for name in names}, {name: known[name] for name in names})
-
-
 _shapes = shapes(models=(2, 3), size=(12, 30), datasets=[1])
 cases = st.fixed_dictionaries({"shape": _shapes, **sample(change=sorted(CHANGES), seed=range(12))})
-priors = st.fixed_dictionaries({"shape": _shapes, **sample(prior=(0.01, 0.3, 1e-6, 0.999))})
 
-GENERATORS = (
-    Generator("same comparison", cases, changes_nothing, 0),
-    Generator("more priors", priors, extra_priors_change_nothing, 1),
-)
+GENERATORS = (Generator("same comparison", cases, changes_nothing, 0),)

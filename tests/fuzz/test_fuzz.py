@@ -31,7 +31,7 @@ ONCE_BROKEN = [
 @pytest.mark.parametrize("generator", DRAWN, ids=lambda generator: generator.name)
 def test_no_case_breaks_the_rule(generator, request):
     end = time.monotonic() + 60 * MINUTES / len(request.session.items)
-    phases = [Phase.generate, *([Phase.shrink] if generator.repeatable else [])]
+    phases = [Phase.generate, Phase.shrink]
     options = {"derandomize": not MINUTES, "database": None, "deadline": None, "phases": phases}
     options |= {"max_examples": generator.examples or 1, "suppress_health_check": list(HealthCheck)}
     test = settings(**options)(given(generator.cases)(generator.check))
