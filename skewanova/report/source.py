@@ -242,7 +242,7 @@ class ReportSource(TestedResult):
     scores: Scores = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Make `tables` a Tables with the frames of COMPUTED_FRAMES."""
+        """Make `tables` a Tables that computes COMPUTED_FRAMES, anew for a copy of another comparison."""
         makers = {name: partial(make, self) for name, make in COMPUTED_FRAMES.items()}
         # dataclasses.replace() passes the tables of the other comparison: these frames are computed anew
         computed = makers if isinstance(self.tables, Tables) else {}
@@ -346,7 +346,7 @@ def get_control(source: TestedResult) -> str | None:
 
 
 def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of one test: the primary one of IAUPREC, or else the first in the frame."""
+    """Return the rows of one test: the primary one of IAUPREC if there is one, else the first."""
     for column, value in (("response", "iauprec"), ("role", "primary")):
         result = frame[frame[column] == value]
         frame = frame if result.empty else result

@@ -128,7 +128,7 @@ NO_GROUPS = f"{NOT_RELIABLE}, so there are no groups"
 
 
 def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
-    """Return table 1 of Landgrebe et al. (2006): mean (SD) of AUPREC by prior, IAUPREC and AUC by model."""
+    """Return mean (SD) of AUPREC at up to 16 priors, IAUPREC and AUC, a row per model in ranking order."""
     models, priors = ranking["model"].tolist(), auprec["prior"].unique()
     displayed = subsample(priors, MAX_PRIORS)
     by_prior = auprec.groupby(["model", "prior"], observed=True)["auprec"]
@@ -150,7 +150,7 @@ def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking
 
 
 def _format_prior_heads(priors: Iterable[float]) -> list[str]:
-    """Return headings "AUPREC(0.1)" with as few digits, six or more, as distinguish the priors."""
+    """Return headings "AUPREC(0.1)" with as few significant digits, from six on, as tell priors apart."""
     values = list(priors)
     heads = ([f"AUPREC({p:.{digits}g})" for p in values] for digits in range(6, 18))
     return next(texts for texts in heads if len(set(texts)) == len(texts))
@@ -167,7 +167,7 @@ def _build_performance_with_groups(source: ReportSource) -> Table:
 
 
 def add_columns(table: Table, columns: Mapping[str, Iterable[str]]) -> Table:
-    """Return the table with further columns, cells by heading."""
+    """Return the table with further columns at the right, given as the cells by heading."""
     rows = (
         (*row, *cells) for row, cells in zip(table.rows, zip(*columns.values(), strict=True), strict=True)
     )
@@ -198,7 +198,7 @@ def build_ranking_table(source: ReportSource) -> Table:
 
 
 def withhold_claims(table: Table, source: TestedResult) -> Table:
-    """Return the ranking, if no test is reliable without groups, ranks and P(best), and with a note."""
+    """Return the table as it is or, if no test is reliable, without Group, Rank, P(best) but with a note."""
     if source.verdict.is_trusted:
         return table
     table = replace(table, note=f"{table.note} {NO_GROUPS}.".strip())
@@ -226,13 +226,13 @@ def build_values_ranking(source: TestedResult) -> Table:
 
 
 def write_value_heading(source: TestedResult) -> str:
-    """Return "Mean accuracy" or, on a single test set, "Area under ROC"."""
+    """Return "Mean accuracy" or, on a single test set, just the measure: "Accuracy"."""
     measure = source.measure
     return measure[:1].upper() + measure[1:] if source.design.is_test_set else f"Mean {measure}"
 
 
 def write_cases(sizes: pd.DataFrame) -> str:
-    """Return the cases of each class in a fold, such as "20 to 22 positives and 80 negatives"."""
+    """Return fewest to most cases of each class in a fold, as in "20 to 22 positives and 80 negatives"."""
     ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
     return " and ".join(
         f"{low:,.10g}{'' if low == high else f' to {high:,.10g}'} {kind}s"
@@ -241,7 +241,7 @@ def write_cases(sizes: pd.DataFrame) -> str:
 
 
 def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:
-    """Return "Test set: ..." or "Folds: 10, each of ..." with the text of `write_cases`."""
+    """Return "Test set: ..." or "Folds: 10, each of ..." (of runs "Runs: ...") with text of `write_cases`."""
     cases = write_cases(sizes)
     if design.is_test_set:
         return f"Test set: {cases}"
@@ -249,7 +249,7 @@ def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:
 
 
 def write_group_note(ranking: pd.DataFrame) -> str:
-    """Return the meaning of the column Group as text, without a full stop."""
+    """Return what the column Group means, with a control or without one, and without a full stop."""
     control = ranking.loc[ranking["group"] == "control", "model"]
     if control.empty:
         return "Models that share a letter were not found to differ"
@@ -264,7 +264,7 @@ DIFFER = "Differ (level {alpha:g})"
 
 
 def _format_df(value: float) -> str:
-    """Return degrees of freedom with 2 decimals, or none if they are integers up to rounding errors."""
+    """Return degrees of freedom with 2 decimals, or without any if integer up to rounding errors."""
     is_integer = np.isfinite(value) and abs(value - round(value)) <= TIE * max(1.0, abs(value))
     return f"{value:.0f}" if is_integer else format_number(value, 2)
 
@@ -276,7 +276,7 @@ def _format_effect_interval(row: Any) -> str:
 
 
 def _format_growth(factor: float) -> str:
-    """Return the factor by which the data must grow as text, "enough now", "never", or "" for nan."""
+    """Return the growth factor as a bare "3.2", "enough now" up to 1, "never" if infinite, "" if nan."""
     if np.isnan(factor):
         return ""
     return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
@@ -551,7 +551,7 @@ CLASS_PAIRS_TABLE = FrameTable("class_pairs", ("Class", "Pair", "Difference", "I
 
 
 def build_intervals_table(intervals: pd.DataFrame, population: str) -> Table:
-    """Return the table of confidence intervals, a row for each model and fold, and for pooled folds."""
+    """Return the table of intervals by model and fold, and of pooled folds; its note has `population`."""
     rest = [f" Warning: {note}." for note in shorten_notes(text for text in intervals["warning"] if text)]
     if (intervals["level"] != "fold").any():
         rest = [" Rows in brackets take the models of all folds for one.", *rest]
@@ -646,7 +646,7 @@ def build_thresholds_table(operating: pd.DataFrame) -> Table:
 
 
 def _format_threshold(value: float) -> str:
-    """Return a threshold with four digits, "out of reach" if nan, "none is flagged" if infinite."""
+    """Return a threshold with four significant digits; "out of reach" if nan, "none is flagged" if inf."""
     if np.isnan(value):
         return "out of reach"
     return "none is flagged" if value == np.inf else f"{value:.4g}"

@@ -106,7 +106,7 @@ class LineWriter:
     add_count = partialmethod(add_number, form="{:g}".format)
 
     def write_difference(self, row: Any, table: str = "pairs", *, with_p: bool = True) -> str:
-        """Return "0.012 (0.003 to 0.021), adjusted p 0.03": a pair's absolute difference, interval and p."""
+        """Return "0.012 (0.003 to 0.021), adjusted p 0.03", made positive; "not tested" for a nan p-value."""
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
         form = partial(format_number, digits=count_decimals(limits))
@@ -133,7 +133,7 @@ class LineWriter:
         return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
     def write_worse(self, models: Sequence[str], than: str = "") -> str:
-        """Return "A and B are worse than C"; many models are counted, as "5 others"."""
+        """Return "A and B are worse than C" (`than`, if not ""); four models or more are "4 others"."""
         subject = self.join_names(models) if len(models) <= MAX_NAMES else f"{len(models)} others"
         return f"{subject} {'is' if len(models) == 1 else 'are'} worse{than and f' than {than}'}"
 
@@ -143,7 +143,7 @@ class LineWriter:
 
 
 def format_percent(value: float) -> str:
-    """Return a percentage without decimals as text, "<1" below 1 and ">99" between 99 and 100."""
+    """Return a percentage without decimals or "%" as text, "<1" below 1 and ">99" from 99 to 100."""
     return "<1" if value < 1 else ">99" if 99 < value < 100 else f"{value:.0f}"
 
 
@@ -216,7 +216,7 @@ def _write_negatives(facts: Judgement, writer: LineWriter, prior: float) -> str:
 
 
 def _name_units(facts: Judgement, side: str) -> str:
-    """Return `side`, or "clusters with ..." if the cases have clusters."""
+    """Return `side` ("positives"), or "clusters with positives" if the cases have clusters."""
     return f"clusters with {side}" if facts.evaluation.design.n_clusters else side
 
 
@@ -236,7 +236,7 @@ def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
 
 
 def write_equal(models: Sequence[str], writer: LineWriter, rope: float, behind: str) -> str:
-    """Return "A and B are practically equal (within 0.01): use the cheaper one" followed by `behind`."""
+    """Return "A and B are practically equal (within 0.01): use the cheaper one", `behind` and a full stop."""
     names, margin = writer.join_names(models), writer.add_count(rope, "rope", "equivalence")
     word = "cheaper one" if len(models) == 2 else "cheapest"
     return f"{names} are practically equal (within {margin}): use the {word}{behind}."
@@ -334,7 +334,7 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
 
 
 def write_evidence(rows: Sequence[Any], writer: LineWriter, units: str = "cases") -> str:
-    """Return "Least certain lead: A over B by ..." on the first row, with its test or its band's prior."""
+    """Return "Least certain lead: A over B by ..." (or "Largest difference") on the first row, if any."""
     if not rows:
         return "Separated at some priors only, by simultaneous bands"
     row, *others = rows
@@ -358,7 +358,7 @@ def _write_ends(rows: Sequence[Any], writer: LineWriter) -> str:
 
 
 def _find_open_rival(facts: Judgement) -> Any:
-    """Return the row of the candidates' pair with the smallest adjusted p-value."""
+    """Return the row of the pair of candidates with the smallest adjusted p-value; raise if no pair."""
     return min(facts.order.pairs_among(facts.order.candidates), key=rank_certainty)
 
 
@@ -385,7 +385,7 @@ def _select_candidates(facts: Judgement, name: str) -> pd.DataFrame:
 
 
 def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
-    """Return "detectable difference 0.01 (power 0.8)", the largest of candidates, or "" if one is ahead."""
+    """Return "detectable difference 0.01 (power 0.8)", candidates' largest; "" unless undecided or equal."""
     rows = _select_candidates(facts, "plans")
     detectable = rows["detectable"].max()
     if facts.state not in {"undecided", "equal"} or facts.is_partial or np.isnan(detectable):
@@ -544,7 +544,7 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield a sentence on the largest difference of two candidates not excluded, if not yet quoted."""
+    """Yield at most a sentence, on the largest difference of two candidates that is not excluded."""
     # A factor of cases would be planned on the observed difference, which may be noise (docs/planning.md).
     if facts.state not in {"undecided", "tie"}:
         return

@@ -231,7 +231,7 @@ def iter_chunks(n_rows: int) -> Iterator[slice]:
 
 
 def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """Return the code of each value, and the ascending distinct values; None if they are sparse or huge."""
+    """Return each value's code, and the ascending distinct values; None if sparse or from 10**18 on."""
     low, high = int(values.min()), int(values.max())
     if high - low > MAX_GAP * len(values) + MIN_RANGE or max(-low, high) >= MAX_WHOLE:
         return None
@@ -355,7 +355,7 @@ class _Column:
 
 
 def _parse_whole_numbers(column: Any) -> Any:
-    """Return an Arrow array of text as int64 if all are plain whole numbers below `MAX_WHOLE`, else None."""
+    """Return Arrow text as int64; None if empty, or any is null or no plain whole number below 10**18."""
     if not pa.types.is_string(column.type):
         return None
     try:

@@ -148,7 +148,7 @@ class FoldDesign:
 
     @property
     def is_over_folds(self) -> bool:
-        """True unless `kind` is ``test_set`` or ``runs``: each fold tests cases of its own."""
+        """True unless `kind` is ``test_set`` or ``runs``: folds differ in the cases that they test."""
         return not (self.is_test_set or self.has_runs)
 
     @property

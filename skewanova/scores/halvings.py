@@ -66,7 +66,7 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
 
 
 def _has_halvings(frame: pd.DataFrame) -> bool:
-    """Return True if rows belong to halvings; raise if they do, but part, halving or case is missing."""
+    """Return True if the frame has halvings; raise if it then lacks the column part, halving or case."""
     if "halving" not in frame and not ("part" in frame and frame["part"].astype(str).isin(PARTS[1:]).any()):
         return False
     for column, why in (
@@ -91,7 +91,7 @@ def _part_codes(raw: RawTable) -> Codes:
 
 
 def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
-    """Return the checked halvings of rows of halves; their table has one fold per fold of a half."""
+    """Return the checked halvings of rows in half 0 or 1 (`half`); their table has a fold per half's fold."""
     halving = to_categorical(raw.frame["halving"], "halving", raw.where, numeric=True)
     fold = to_categorical(raw.frame["fold"], "fold", raw.where, numeric=True)
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
@@ -116,7 +116,7 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
 
 
 def _check_halves(halvings: Halvings) -> None:
-    """Raise unless in every halving each model tests every case once, in halves of similar size."""
+    """Raise unless models test each case once per halving, and a class's halves are within a factor 2."""
     missing = np.argwhere(halvings._sizes == 0)
     if len(missing):
         halving, half = missing[0]
@@ -191,7 +191,7 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
 
 
 def import_sklearn(name: str) -> Any:
-    """Return the module sklearn.NAME; without scikit-learn, raise with how to install it."""
+    """Return the module sklearn.NAME; without scikit-learn, raise InputError with how to install it."""
     try:
         return import_module(f"sklearn.{name}")
     except ImportError as error:

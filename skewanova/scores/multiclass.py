@@ -46,7 +46,7 @@ class MulticlassScores:
         return tuple(self.tables)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows of all tables, with the columns class, model, fold, case, y_true, y_score."""
+        """Return the rows of all tables, class by class, with a column class before those of the tables."""
         parts = [table.to_frame().assign(**{"class": name}) for name, table in self.tables.items()]
         frame = pd.concat(parts, ignore_index=True)
         return frame[["class", *frame.columns.drop("class")]]

@@ -60,7 +60,7 @@ class PairedCases(NamedTuple):
 
 
 def pair_cases(table: Scores) -> PairedCases:
-    """Return the cases of a table's one fold, matched by name, else by row; raise if models differ."""
+    """Return the cases of the one fold, matched by name, else by row; raise unless alike and in memory."""
     if not isinstance(table, ScoreTable):
         raise InputError(NEEDS_MEMORY)
     return _pair_folds(table)[0]
@@ -104,7 +104,7 @@ def check_clustered_runs(table: Scores) -> None:
 
 
 def _raise_single_cluster(total: Floats) -> None:
-    """Raise if one cluster holds a whole class; `total` is the weight in units of the largest cluster."""
+    """Raise if a class is one cluster; `total`: weight of negatives, positives over the largest cluster's."""
     for side in ("positive", "negative"):
         weight = total[int(side == "positive")]
         if weight - 1 <= NO_WEIGHT * weight:
@@ -151,7 +151,7 @@ def _name_absent(table: Scores, case: Label, fold: Label) -> str:
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
-    """Raise if models of a fold differ in cases; return warnings issued, of unequal numbers without names."""
+    """Raise if models of a fold differ in named cases; issue and return warnings if in numbers of others."""
     n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(
@@ -328,7 +328,7 @@ def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
 
 
 def _check_positives(table: Scores) -> SanityCheck:
-    """Return the check of the smallest fold's effective positives; no advice for one fold or enough."""
+    """Return the check of effective positives in the smallest fold; advice if few, but not for one fold."""
     fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
     few = fewest < MIN_POSITIVES_FOR_LARGE_FOLDS and len(table.folds) > 1
     advice = (

@@ -62,7 +62,7 @@ def detect_backend(source: object) -> Any:
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:
-    """Return the needed columns of a path or a frame, unchecked, under the names of a score table."""
+    """Return the columns that `columns` selects of a path or a frame, unchecked, renamed as it says."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         try:
@@ -190,7 +190,7 @@ class ParquetSource:
         return sum(self.sizes.values())
 
     def where(self, row: int) -> str:
-        """Return the text that names a row of all files: its number from 0 and, in a folder, its file."""
+        """Return "row 3" for a row or, of a folder, "row 3 of 'a.parquet'", counted from 0 in that file."""
         if not self.path.is_dir():
             return name_row(row)
         for file, n_rows in self.sizes.items():
@@ -229,7 +229,7 @@ class ParquetSource:
 
 
 def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
-    """Return a column of the batch as an Arrow array of the field's type, nulls if the file lacks it."""
+    """Return a column as Arrow array of the field's type (text may be a dictionary), or nulls if lacking."""
     if field.name in keys:
         return pa.repeat(pa.scalar(keys[field.name], pa.string()), len(batch))
     if field.name not in batch.schema.names:
@@ -262,7 +262,7 @@ def _index_columns(schema: Any) -> frozenset[str]:
 
 
 def _list_parquet(path: Path) -> list[Path]:
-    """Return the file itself, or the sorted Parquet files in a folder, not hidden ones; raise if none."""
+    """Return the file itself, or the sorted Parquet files below a folder, without hidden ones; or raise."""
     if not path.is_dir():
         return [path]
     with _reading_errors(repr(path.name)):  # of a folder that cannot be entered, rows would be missing
@@ -355,7 +355,7 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
 
 
 def _list_query_errors(native: Any) -> tuple[type[BaseException], ...]:
-    """Return the classes of the errors that a query or a stream of this library may raise."""
+    """Return Arrow, narwhals, OS and memory errors, and the own error class of this library, if any."""
     home = sys.modules[type(native).__module__.split(".")[0].lstrip("_")]
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")
     errors = [getattr(owner, name) for owner, name in owners if hasattr(owner, name)]

@@ -238,7 +238,7 @@ class ScoreTable(_ScoreSummaries):
         return [(models[m], folds[f]) for m, f in present.tolist()]
 
     def _columns_by_cell(self, *columns: str) -> tuple[list[NDArray[Any]], Codes]:
-        """Return columns (categories as codes) sorted by (model, fold), and the number of rows of each."""
+        """Return columns (categories as codes) sorted by (model, fold), and the number of rows by `cells`."""
         sizes = self.counts.sum(axis=2).ravel()
         cell = self._cell_codes
         values = [values_or_codes(self.frame[column]) for column in columns]
@@ -321,7 +321,7 @@ class ScoreTable(_ScoreSummaries):
         )
 
     def class_sizes(self) -> tuple[int, int]:
-        """Return the numbers of distinct negative and positive cases."""
+        """Return the numbers of distinct negative and positive cases; raise LookupError without names."""
         is_positive, is_negative = case_labels(self)
         return int(np.count_nonzero(is_negative)), int(np.count_nonzero(is_positive))
 
@@ -336,7 +336,7 @@ class ScoreTable(_ScoreSummaries):
         return frame[[*keys, *(column for column in frame if column not in keys)]]
 
     def sha256(self) -> str:
-        """Return the hexadecimal SHA-256 of the source or, without one, of the table as CSV."""
+        """Return the hexadecimal SHA-256 of the source if it still exists, else of the table as CSV."""
         if self.source is not None and self.source.exists():
             return hash_path(self.source)
         text = self.to_frame().astype({"model": str, "fold": str}).to_csv(index=False)

@@ -223,7 +223,7 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
 
 
 def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
-    """Return texts as one array of numbers or booleans, and the position of the first bad one or None."""
+    """Return texts as booleans or numbers (nan if missing), and the position of the first bad one or None."""
     if all(text.strip().lower() in _BOOLEANS for text in texts):
         return np.array([_BOOLEANS[text.strip().lower()] for text in texts], dtype=bool), None
     if all(map(_WHOLE_NUMBER.fullmatch, texts)):

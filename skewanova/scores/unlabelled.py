@@ -61,7 +61,7 @@ class UnlabelledScores:
     def pair_labelled(self, models: Sequence[str], batch: object = None) -> tuple[Bools, Floats]:
         """Return labels and scores (n_cases, n_models) of the labelled cases of a batch, of several models.
 
-        They are paired by case, or in order of the rows; raise InputError if they do not fit each other.
+        They are paired by case, else in order; without batches, `batch` is ignored. Raise if they do not fit.
         """
         parts = []
         for model in models:
@@ -182,7 +182,7 @@ class LabelledCases(NamedTuple):
 
 
 def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
-    """Return a model's distinct cases, in one fold or with mean scores; raise for folds without cases."""
+    """Return a model's cases, in `fold` or with mean scores over folds; raise for several without names."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
         label = check_choice(str(fold), [str(label) for label in table.folds], "fold")

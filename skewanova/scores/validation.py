@@ -119,7 +119,7 @@ def to_categorical(
 
 
 def _parse_levels(texts: list[str]) -> NDArray[np.int64] | None:
-    """Return integers if all texts are whole numbers in plain spelling, or with .0; else None."""
+    """Return integers if all texts are plain whole numbers of up to 18 digits, also with .0; else None."""
     if not all(map(INTEGER_TEXT.fullmatch, texts)):
         return None
     return np.array([int(text.removesuffix(".0")) for text in texts], dtype=np.int64)
@@ -189,7 +189,7 @@ def check_any_weight(largest: float) -> None:
 
 
 def check_sampling(frame: pd.DataFrame, where: RowName) -> pd.DataFrame:
-    """Return the rows, without those of weight 0; raise if clusters or weights of cases are inconsistent."""
+    """Return rows of weight above 0; raise if a case has two weights or clusters, or a fold part of one."""
     check_same_for_case(frame, where)
     if "weight" in frame:
         frame = frame[frame["weight"] > 0].reset_index(drop=True)

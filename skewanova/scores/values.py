@@ -124,7 +124,7 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
 
 
 def _load_values(source: object, name: str) -> RawTable:
-    """Return all columns or, if some hold text, those of a long table with the values in column `name`."""
+    """Return all columns or, if some hold text, the keys, `name` and scores of a long table; or raise."""
     try:
         return load_table(source, ColumnMap([], None, KEY_COLUMNS))
     except InputError as error:
@@ -138,7 +138,7 @@ def _load_values(source: object, name: str) -> RawTable:
 
 
 def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
-    """Return the name of the column of values in a long table; raise if it is unclear."""
+    """Return `measure` if a column, else "value", else (without `measure`) the only one left; or raise."""
     others = [str(name) for name in frame.columns if name not in KEY_COLUMNS]
     if measure is not None and measure in others:
         return measure
@@ -193,7 +193,7 @@ def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[s
 
 
 def name_candidates(params: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a name for each candidate of a search: the parameters that differ, as "C=1, gamma=0.1"."""
+    """Return a unique name for each candidate of a search: its varied parameters, as "C=1, gamma=0.1"."""
     keys = list(dict.fromkeys(key for each in params for key in each))
     texts = [{key: _format_parameter(each[key]) for key in keys if key in each} for each in params]
     varied = [key for key in keys if len({each.get(key) for each in texts}) > 1]
