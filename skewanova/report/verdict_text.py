@@ -456,7 +456,7 @@ def _write_no_change(facts: Judgement, leader: str, limits: tuple[float, float],
 
 
 def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
-    """Return "The highest mean changes from A to B at prior 0.1 (interval ...)", without a full stop."""
+    """Return "The highest mean changes from A to B at prior 0.1 (interval ...)" or the like, no full stop."""
     below, above = change
     crossings = facts.frames["crossings"]
     same = np.isclose(crossings["prior"], below.prior_high, rtol=1e-6, atol=0)

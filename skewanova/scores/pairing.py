@@ -67,7 +67,7 @@ def pair_cases(table: Scores) -> PairedCases:
 
 
 def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Return one PairedCases per fold, in one order of cases; raise if these differ, or for one cluster."""
+    """Return one PairedCases per fold, in one order; raise if cases differ, or one cluster holds a class."""
     runs = _pair_folds(table)
     positive, _, cluster, weight = runs[0]
     if cluster is not None:

@@ -52,7 +52,7 @@ def locate_group_row(frame: pd.DataFrame) -> RowName:
 
 
 def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArray[Any]:
-    """Return the scores in their own dtype; raise for text, other objects and NaN."""
+    """Return the scores in their own dtype, infinite ones too; raise for text, other objects and NaN."""
     score = values.to_numpy()
     if score.dtype.kind == "O":
         bad = next((row for row, value in enumerate(score) if not _is_numeric(value)), None)

@@ -161,7 +161,7 @@ def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
 
 
 def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
-    """Return the values of each model by name, one for each fold, and the name of the measure."""
+    """Return the values of each model by name, one for each fold, and the measure's name (or "value")."""
     if "params" in source:
         return _read_search(source, measure)
     if any(isinstance(each, Mapping) for each in source.values()):
@@ -177,7 +177,7 @@ def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[
 
 
 def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
-    """Return the values by split of each candidate of `cv_results_`, by its name, and the measure."""
+    """Return the values by split of each candidate of `cv_results_`, by its name, and the measure's name."""
     keys = [match for key in source if (match := _SPLIT_KEY.fullmatch(str(key)))]
     name = _choose_measure(dict.fromkeys(match[2] for match in keys), measure, "cv_results_")
     splits = sorted((int(match[1]), match[0]) for match in keys if match[2] == name)
