@@ -107,7 +107,7 @@ def auprec_covariance(
 def influence_values(
     positive: Bools, score: NDArray[Any], weighting: DeploymentPrior
 ) -> tuple[float, Floats]:
-    """Return average precision over a weighting, and the influence value of every case on it (n_cases,)."""
+    """Return average precision over a weighting, and influence values (n_cases,) as of `auprec_influence`."""
     steps, rise, slot = rank_cases(Sample(positive), score)
     tpr, fpr = steps.tp / steps.n_positive, steps.fp / steps.n_negative
     share = steps.n_pos / steps.n_positive
@@ -131,7 +131,7 @@ def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tu
 
 
 def _accumulate_slopes(slope: Floats, rate: Floats) -> Floats:
-    """Return sums of slopes from each rise downwards, then 0, all less sum(slope * rate), (n_rises + 1,)."""
+    """Return sums of slope over each rise and all after it, then 0, all less slope @ rate, (n_rises + 1,)."""
     return np.append(np.cumsum(slope[::-1])[::-1], 0.0) - slope @ rate
 
 

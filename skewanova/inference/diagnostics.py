@@ -100,9 +100,9 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     Parameters
     ----------
     iauprec : DataFrame
-        Columns model, fold, iauprec and, for the checks of areas, n_positive; every model in every fold.
+        Columns model, fold, iauprec, n_positive (for fold_imbalance and ceiling); every model in every fold.
     alpha : float, default 0.05
-        Level of the tests, which resampling tests may be unable to reach.
+        Level that resampling tests may be unable to reach; the other checks have the level .05.
 
     Returns
     -------
@@ -169,11 +169,11 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns as of :func:`assumptions`, with the rows smallest_auc (below .5 scores may be inverted),
-        collapsed_folds (in how many folds a model alone ranks near chance), positives_a_fold, share_of_cases
-        (60 to 99 % of all named cases in every fold look like bootstrap resamples), different_scores (of the
-        model with the fewest, up to 100; two are decisions), share_at_best_score and, where a model's scores
-        look like names of cases, identifiers.
+        Columns as of :func:`assumptions`. Rows: smallest_auc (below .5 scores may be inverted), perfect_auc
+        (models, if any), collapsed_folds (cells where a model, unlike most, ranks near chance) and, of an
+        evaluation with scores, positives_a_fold (least), share_of_cases (60 to 99 % of named cases in every
+        fold look like bootstrap resamples), different_scores (of the model with the fewest, up to 100; two
+        are decisions), share_at_best_score (largest), identifiers (models whose scores name cases, if any).
 
     Examples
     --------
@@ -195,7 +195,7 @@ def pivot_auc(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def additivity_test(values: Floats) -> tuple[float, float]:
-    """Return F and p of Tukey's (1949) test of non-additivity of folds and models, nan without variation."""
+    """Return F and p of Tukey's (1949) test of additivity of folds and models, nan without error or df."""
     grand = values.mean()
     fold, model = values.mean(axis=1) - grand, values.mean(axis=0) - grand
     residual = values - grand - fold[:, None] - model
@@ -212,7 +212,7 @@ def additivity_test(values: Floats) -> tuple[float, float]:
 
 
 def _test_assumptions(values: Floats) -> dict[str, Any]:
-    """Return (statistic, p-value) of normality, spread, sphericity, additivity, by name; nan without data."""
+    """Return (statistic, p-value) by test: normality, spread, sphericity, additivity; nan if impossible."""
     tests: dict[str, Any] = dict.fromkeys(("normality", "spread", "sphericity"), (np.nan, np.nan))
     n_folds, n_models = values.shape
     if find_degenerate(values) is None:
@@ -229,7 +229,7 @@ def _test_assumptions(values: Floats) -> dict[str, Any]:
 
 
 def _measure_ceiling(values: Floats) -> float:
-    """Return how many standard deviations over folds the best mean lies below 1: 0 at 1, inf if constant."""
+    """Return how many of its standard deviations over folds the best mean is below 1: 0 at 1, inf if flat."""
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
     best = argsort_descending(mean)[0]
     gap, deviation = float(1 - mean[best]), float(spread[best])
@@ -265,9 +265,9 @@ def residual_quantiles(
     Returns
     -------
     DataFrame
-        The factors, residual, standardized (over the root of the residual mean square), theoretical (Blom's
-        normal quantile), and the limits pointwise_low, pointwise_high, simultaneous_low, simultaneous_high of
-        envelopes that hold one, or every, ordered residual of a normal sample with this probability.
+        Rows by rising residual: the factors, residual, standardized (over the root of the residual mean
+        square), theoretical (Blom's normal quantile), pointwise_low, pointwise_high, simultaneous_low,
+        simultaneous_high: limits that hold one, or every, ordered residual of a normal sample at this level.
 
     Raises
     ------
@@ -323,7 +323,7 @@ def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, b
 
 
 def _effect_basis(frame: pd.DataFrame, crossed: bool) -> Floats:
-    """Return an orthonormal basis (n_rows, rank) of the space of the factors' indicator columns."""
+    """Return an orthonormal basis (n_rows, rank) of the factors' indicators, `crossed` with model:prior."""
     terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
     codes = [frame.groupby(term, sort=False, observed=True).ngroup().to_numpy() for term in terms]
     columns = np.hstack([np.eye(int(code.max()) + 1)[code] for code in codes])
@@ -332,7 +332,7 @@ def _effect_basis(frame: pd.DataFrame, crossed: bool) -> Floats:
 
 
 def _standardized_draws(basis: Floats, *, n_draws: int, rng: Seed) -> Floats:
-    """Return residuals (n_draws, n) of normal samples over their root mean square, each row ascending."""
+    """Return residuals (n_draws, n) of normal samples over their residual SD (n - rank df), rows sorted."""
     generator, n = make_generator(rng), len(basis)
     draws, rows = np.empty((n_draws, n)), max(1, BLOCK_SIZE // n)
     for start in range(0, n_draws, rows):

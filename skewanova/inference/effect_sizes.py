@@ -47,7 +47,7 @@ def effects(
     alpha : float, default 0.05
         Each interval is at level ``1 - alpha``.
     control : str, optional
-        Model that the others are compared with; by default all pairs are.
+        Model that is subtracted from each other model; by default all pairs are compared.
     ratio : float, optional
         Test cases for each training case, needed where a frame is given; 0 for independent folds.
     order : sequence of str, optional
@@ -160,7 +160,7 @@ def add_equivalence_tests(
 ) -> pd.DataFrame:
     """Return model_a, model_b, rope, p_a_ahead, p_equal, p_b_ahead, p_value, p_adjusted, equivalent.
 
-    `ahead` and `behind` are posterior probabilities of model_a. p_value is the larger of the two by pair.
+    `ahead` and `behind` are probabilities that model_a is so by more than `rope`; p_value is the larger.
     """
     equal = np.maximum(1 - ahead - behind, 0)
     posterior = pairs[["model_a", "model_b"]].assign(
@@ -187,7 +187,7 @@ def paired_t_table(
 
 
 def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
-    """Return pairs with conf_low, conf_high, effect, effect_low, effect_high, but no statistic or spread."""
+    """Return pairs with conf_low, conf_high, effect, effect_low, effect_high, less statistic and spread."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)
@@ -255,7 +255,10 @@ class MetaAnalysis(NamedTuple):
 
 
 def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = True) -> MetaAnalysis:
-    """Return a random-effects meta-analysis by t on k - 1 df; nan but for mean and df if a variance is 0."""
+    """Return a random-effects meta-analysis by t on k - 1 df; nan but for mean and df if a variance is 0.
+
+    If `robust`, the standard error is the larger of the usual one and HC2's.
+    """
     # With Paule and Mandel's (1982) variance, Hartung and Knapp's (2001) error equals the ordinary one.
     # Both take weights for exact, so the larger of it and the robust one is used (Sidik and Jonkman 2006).
     # Without `robust` .07 of tables are rejected at .05 (studies/records/datasets.md).

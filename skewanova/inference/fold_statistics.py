@@ -41,7 +41,7 @@ class EffectTest(NamedTuple):
 
 
 def blocked_f(values: Floats) -> EffectTest:
-    """Return F of models against model x fold, with both sums of squares; it is the paper's two-way F."""
+    """Return the two-way F of models against model x fold, with both sums of squares, each (...,)."""
     return contrast_f(model_contrasts(values))
 
 
@@ -75,7 +75,7 @@ def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
 
 
 def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
-    """Return Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4)."""
+    """Return Mauchly's W (0 if singular) and p, for fewer contrasts than folds (Anderson 2003, 10.7.4)."""
     # R's mauchly.test has the number of models, not of contrasts, in one place of that term: p to a percent
     size, df_cov = contrast_cov.shape[-1], n_folds - 1
     sign, log_det = np.linalg.slogdet(contrast_cov)
@@ -102,7 +102,7 @@ def has_full_rank(values: Floats) -> bool:
 
 
 def contrast_f(contrasts: Floats) -> EffectTest:
-    """Return F that mean contrast scores (..., n_folds, df) are all 0, and both of its sums of squares."""
+    """Return F that mean contrast scores (..., n_folds, df) are 0, sums of squares of effect and of error."""
     n_folds = contrasts.shape[-2]
     mean = contrasts.mean(axis=-2, keepdims=True)
     effect = n_folds * (mean**2).sum(axis=(-2, -1))
@@ -162,7 +162,7 @@ def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | N
 
 
 def friedman_test(values: Floats) -> FTest:
-    """Test equal models by Iman and Davenport's F of Friedman's ranks; F inf if folds agree, nan if equal."""
+    """Test equality by Iman and Davenport's F of ranks: inf (p its chance) if folds agree, nan if tied."""
     n_folds, n_models = values.shape[-2:]
     ranks = stats.rankdata(snap_ties(values), axis=-1) - (n_models + 1) / 2
     spread = (ranks**2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
@@ -180,7 +180,7 @@ def covariance_of_means(values: Floats, ratio: float) -> Floats:
 
 
 def split_half_covariance(values: Floats, halves: Floats) -> Floats:
-    """Return the covariance ``V + S / J`` of models' means over J folds, V the mean square between halves."""
+    """Return the covariance ``V + S / J`` of means over J folds, V = halves.T @ halves / n_halvings."""
     between = np.swapaxes(halves, -1, -2) @ halves / halves.shape[-2]  # their mean is 0 by symmetry
     return np.asarray(between + fold_covariance(values) / values.shape[-2])
 
@@ -197,7 +197,7 @@ def _mean_contrasts(values: Floats, halves: Floats) -> tuple[Floats, Floats]:
 
 
 def pair_indices(n_models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the indices (n_pairs,) of the first, and those of the second model of every pair."""
+    """Return the indices (n_pairs,) of first and second models, in the order (0, 1), (0, 2), ..., (1, 2)."""
     return np.triu_indices(n_models, 1)
 
 
@@ -261,7 +261,7 @@ def fraction_best(means: Floats) -> Floats:
 
 
 def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
-    """Return signs (n_arrangements, n_folds), the first row all +1, and True if they are all arrangements."""
+    """Return 2^(n_folds - 1) rows of signs, the first +1, and True; else n_resamples + 1 drawn and False."""
     # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
     if 2 ** (n_folds - 1) <= n_resamples + 1:
         return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)]), True
@@ -358,7 +358,7 @@ DEGREE, PIECE = 7, 1 / 16
 
 
 def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
-    """Return P(studentized range > value), within 1e-13 of scipy.stats.studentized_range.sf."""
+    """Return P(studentized range > value) (n,), within 1e-13 of scipy.stats.studentized_range.sf."""
     # E_s [1 - R(q s)], s the pooled deviation, R the distribution of the range of normal values (Tukey 1949)
     node, weight = deviation_nodes(df)
     normal, largest = _normal_range(n_levels), 2 * MAX_NORMAL / node.min()  # the tail beyond is 0

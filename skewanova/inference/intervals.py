@@ -198,7 +198,7 @@ class IntervalInputs:
 
     @cached_property
     def jackknife_values(self) -> Floats:
-        """Jackknife value of the area, (G - 1) (estimate - estimate without the unit), of every unit."""
+        """Jackknife value (G - 1) (area - area without the unit) of every unit, G its stratum's size."""
         return measure_models(self.sample, [self.score], [self.weighting], self.area_estimator)[1][:, 0, 0]
 
     @cached_property
@@ -401,7 +401,7 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
 
 
 def _jackknife_limits(inputs: IntervalInputs) -> tuple[Floats, Floats]:
-    """Return low and high limit on the logit scale by the jackknife standard error and a t quantile."""
+    """Return low and high limit of the area, from jackknife error and t quantile on the logit scale."""
     std_error, df = inputs.jackknife_error
     options = {"level": inputs.confidence_level, "size": inputs.effective_size}
     return logit_interval(inputs.estimate, std_error, df=df, **options)

@@ -59,7 +59,7 @@ def build_fold_table(frame: pd.DataFrame) -> tuple[Floats, list[str]]:
 def _build_cell_table(
     frame: pd.DataFrame, factors: Sequence[str], response: str
 ) -> tuple[Floats, dict[str, list[Any]]]:
-    """Return the response of a complete frame with an axis a factor, and the levels along each, by name."""
+    """Return a complete frame's response, an axis a factor, and the levels by factor as they first occur."""
     ordered = [factor for factor in FACTORS if factor in factors]
     check_columns(frame, (*ordered, response))
     check_cells(frame, ordered)
@@ -305,8 +305,8 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Rows model, prior, model:prior: term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf; p_uncorrected,
-        p_gg, p_hf, the p-values of F without epsilon and with either. They are nan where there are too few
-        folds for Mauchly's test, one contrast, or no variation over folds.
+        p_gg, p_hf, the p-values of F without epsilon and with either. Mauchly's test is nan with one contrast
+        or no more folds than contrasts, and all columns without variation over folds.
 
     Examples
     --------
@@ -451,7 +451,7 @@ def _maximise_likelihood(values: Floats, design: Floats, fold: Codes) -> _Likeli
 
 
 def _restricted_likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
-    """Return deviance, slope and Wald F at V = I + ratio Z Z', Z the indicators of the folds."""
+    """Return ratio, deviance, slope and Wald F at V = I + ratio Z Z', Z the indicators of the folds."""
     n_cells, n_effects = design.shape
     count = np.bincount(fold)
     shrink = 1 / (1 + count * ratio)  # Z' V^-1 = diag(shrink) Z'

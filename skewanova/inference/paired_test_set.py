@@ -26,7 +26,7 @@ DISTRIBUTED = "skewanova.distributed.loading"
 
 
 class PairedTestSet:
-    """Models on the cases of a single test set, with a `cache` for results; here in memory, sorted once."""
+    """Models on the shared cases of one fold, sorted once, with a `cache` for results; here in memory."""
 
     def __init__(self, table: Scores) -> None:
         self.cache: dict[tuple[object, ...], Any] = {}
@@ -41,7 +41,7 @@ class PairedTestSet:
         return measure_arcsine_areas(self.sample, scores, weighting, evaluation.area_estimator)
 
     def measure_rates(self, models: Sequence[str], threshold: float) -> tuple[Floats, Floats]:
-        """Return true and false positive rates (n_models, 2), and jackknife values (n_units, n_models, 2)."""
+        """Return tpr and fpr at score >= threshold (n_models, 2), jackknife values (n_units, n_models, 2)."""
         parts = [measure_rates(self._models[name], threshold) for name in models]
         return np.stack([rates for rates, _ in parts]), np.stack([values for _, values in parts], axis=1)
 
@@ -76,7 +76,7 @@ def is_distributed(table: Scores | None) -> TypeGuard[StreamedScores]:
 
 
 def find_test_set(evaluation: Evaluation) -> PairedTestSet | None:
-    """Return the test set of a one-fold evaluation; None without scores or if a class is one unit."""
+    """Return the test set of an evaluation; None without scores, for several folds or a class of one unit."""
     if evaluation.scores is None or len(evaluation.folds) > 1:
         return None
     try:
@@ -133,7 +133,7 @@ class RunAreas:
         return np.asarray(self.means.area_covariance + over_runs.T @ over_runs)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom of the differences between means (n_pairs,)."""
+        """Return errors and df (n_pairs,) of mean differences: over cases and, unless fixed, over runs."""
         if self.runs == "fixed":
             return self.means.pair_errors()
         degrees = DegreesOfFreedom(case_df=self.sample.df)

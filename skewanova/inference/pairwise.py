@@ -337,7 +337,7 @@ def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
 def adjust_family(
     pairs: pd.DataFrame, *, alpha: float, p_adjust: str = "holm", control: str | None = None
 ) -> pd.DataFrame:
-    """Return pairs with p_adjusted, conf_low, conf_high and reject, of one family; all or with `control`."""
+    """Return pairs, or models less `control`, with p_adjusted, limits at `stepwise_levels`, and reject."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     estimate, error, df, p_value = (
         chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
@@ -354,7 +354,7 @@ def adjust_family(
 
 
 def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
-    """Return the pairs with the control only, as the other model (a) less the control (b)."""
+    """Return the pairs with the control, turned to other model (a) less control (b), but not their limits."""
     check_choice(control, list(dict.fromkeys([*pairs["model_a"], *pairs["model_b"]])), "control")
     selected = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
     turned = selected["model_a"] == control
@@ -430,7 +430,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
 
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return `_pair_frame` of Nemenyi's tests: z of mean ranks, and p_adjusted by the studentized range."""
+    """Return `_pair_frame` of Nemenyi's tests: z of mean ranks (1: lowest), p_adjusted by Tukey's range."""
     n_folds, n_models = values.shape
     a, b = fold_statistics.pair_indices(n_models)
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
@@ -450,24 +450,21 @@ def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _pseudo_medians(difference: Floats) -> Floats:
-    """Return the pseudo-median of each column, 0 if all are 0 (Hodges and Lehmann 1963).
-
-    It is the median of the means of two of the differences that are not 0, equal ones included. Its sign is
-    the direction of the signed ranks, which that of the mean need not be.
-    """
+    """Return pseudo-medians (n_columns,) of differences but 0, 0 if all are 0 (Hodges and Lehmann 1963)."""
+    # the sign of that median of means of two differences, or one twice, is the direction of the signed ranks
     columns = [np.sort(column[column != 0]) for column in difference.T]
     return np.array([_walsh_median(column) if len(column) else 0.0 for column in columns])
 
 
 def _walsh_median(ordered: Floats) -> float:
-    """Return the median of the means of all pairs of sorted numbers, of many those of evenly spaced ones."""
+    """Return the median of the means of all pairs of sorted numbers, of over 1,000 those of 1,000 of them."""
     chosen = np.linspace(0, len(ordered) - 1, min(len(ordered), MAX_WALSH)).round().astype(np.intp)
     first, second = np.triu_indices(len(chosen))
     return float(np.median(ordered[chosen][first] + ordered[chosen][second]) / 2)
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float]:
-    """Return Wilcoxon's signed-rank statistic and two-sided p-value of differences; nan if all are 0."""
+    """Return Wilcoxon's lesser sum of signed ranks and two-sided p-value of differences; nan if all are 0."""
     nonzero = difference[difference != 0]
     if not len(nonzero):
         return np.nan, np.nan

@@ -81,7 +81,7 @@ class DegreesOfFreedom(NamedTuple):
     case_df: float = np.inf
 
     def compute_df(self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1) -> Floats:
-        """Return the df of a variance of which the part `noise` has `df`; inf if the variance is 0."""
+        """Return df of a variance of which `noise` has `df`, the rest `case_df`, for `n_tests`; inf if 0."""
         total, part, df = (np.asarray(array, dtype=np.float64) for array in (variance, noise, df))
         varies = (part > 0) & (total > 0)
         if self.method == "hillis":  # Hillis 2007, eq. 8
@@ -246,7 +246,7 @@ def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, F
 def _test_models(
     values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool
 ) -> tuple[float, float, float, float]:
-    """Return F of equal models, its numerator df (by Greenhouse and Geisser over runs), error df, and p."""
+    """Return F of equal models, df (by GG), error df, p; `covariance` is of all areas, not of means."""
     n_models, n_runs = values.shape
     effect = n_runs * float(values.mean(axis=1).var(ddof=1))
     noise, df_noise = _run_mean_square(values, nested=nested)

@@ -90,7 +90,7 @@ class Sample:
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
-        """Pairs of unit numbers and their count, one for every stratum that is not empty."""
+        """Pairs (unit numbers, their count) of the strata that are not empty: negatives, positives, both."""
         strata = [np.flatnonzero(self.stratum == kind) for kind in range(3)]
         return [(rows, len(rows)) for rows in strata if len(rows)]
 
@@ -106,7 +106,7 @@ class Sample:
 
     @cached_property
     def single_unit_classes(self) -> tuple[str, ...]:
-        """Descriptions of classes with a single unit, such as "the only positive case"; empty if none."""
+        """Descriptions of single-unit classes, positives first, as "the only positive case"; () if none."""
         template = "the only cluster with {} cases" if self.clustered else "the only {} case"
         weights = zip(("negative", "positive"), self.unit_sums.total, strict=True)
         return tuple(template.format(name) for name, total in weights if is_entire_class(1.0, total))[::-1]
@@ -180,7 +180,7 @@ class Sample:
 
     @cached_property
     def df(self) -> float:
-        """Degrees of freedom of a covariance: the effective size of the smaller class, less one."""
+        """Degrees of freedom of a covariance: the smaller class's effective size less one, at least 1."""
         return max(float(self.unit_sums.effective_number().min()) - 1, 1.0)
 
     def variances_from_sums(self, sums: Floats) -> Floats:
@@ -232,7 +232,7 @@ class SampleSummary(Sample):
 
     @cached_property
     def stratum_sizes(self) -> Codes:
-        """Number of units in each of the three strata."""
+        """Number of units with negatives only, positives only, both; a lone cluster joins the largest."""
         return np.bincount(self.stratum_of_kind, weights=self.sizes, minlength=3).astype(np.intp)
 
     @cached_property

@@ -109,7 +109,7 @@ class ArcsineScale(NamedTuple):
         return cls(area, 2 * np.arcsin(np.sqrt(area)), np.sqrt(area * (1 - area)))
 
     def secant_slopes(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
-        """Return the difference of areas a and b over that of their angles, for each pair (n_pairs,)."""
+        """Return differences of areas a, b over those of angles (n_pairs,); a's slope if angles are equal."""
         rise, area_a = self.angle[a] - self.angle[b], self.area[a]
         near = np.abs(rise) <= MIN_ANGLE_DIFFERENCE
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
@@ -187,7 +187,7 @@ class ArcsineAreas:
 
 
 def compute_pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> PairTests:
-    """Return t tests and intervals of every pair a - b, without limits for a difference without variance."""
+    """Return t tests and intervals of every pair a - b; limits are nan for a constant difference not 0."""
     a, b = np.triu_indices(len(angles.area), 1)
     std_error, df_error = angles.pair_errors()
     difference = angles.area[a] - angles.area[b]

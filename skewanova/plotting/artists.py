@@ -57,7 +57,7 @@ def draw_mean_lines(
 
 
 def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) -> list[Entry]:
-    """Hatch the priors that the test set does not support; return the legend entry, or none."""
+    """Hatch the unsupported priors of `support`, by default the result's; return [entry], or [] if none."""
     support = styling.find_optional_frame(result, support, "support", "prior supported")
     if support is None or support["supported"].all():
         return []
@@ -207,7 +207,7 @@ def draw_surface(ax: Axes, grid: pd.DataFrame, cmap: str) -> None:
 
 
 def select_test(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
-    """Return rows of one test on IAUPREC, or at one prior; by default the first test, on IAUPREC if any."""
+    """Return rows of a test, by default the first on IAUPREC: at `prior`, or on IAUPREC, or at its first."""
     if prior is not None and frame["prior"].notna().any():
         frame = frame[frame["prior"].notna()]
     tests = list_distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
@@ -224,7 +224,7 @@ def select_test(frame: pd.DataFrame, test: str | None, prior: float | None) -> p
 def draw_forest(
     ax: Axes, rows: pd.DataFrame, color: Any, *, interval: str = "interval at the\nlevel of its test"
 ) -> list[Entry]:
-    """Draw a difference and its interval in each row, filled if rejected; return the legend entries."""
+    """Draw differences, filled if rejected, on grey intervals; return legend entries, both fills always."""
     ax.axvline(0, color=NEUTRAL, linewidth=1, zorder=1)
     ax.locator_params(axis="x", nbins=5)
     y = np.arange(len(rows))
@@ -259,7 +259,7 @@ def draw_overall_mean(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
 
 
 def select_pair(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame:
-    """Return the rows of one pair of models, by default the first; raise if there is no such pair."""
+    """Return the rows of the pair (a, b), by default the first; raise if absent or only as (b, a)."""
     pairs = list_distinct(zip(frame["model_a"], frame["model_b"], strict=True))
     chosen = pairs[0] if pair is None else tuple(pair) if np.iterable(pair) else (pair, pair)
     if chosen not in pairs:

@@ -105,7 +105,7 @@ def plot_monitor(
 
 
 def get_estimates(source: object) -> Mapping[str, PriorEstimate]:
-    """Return prior estimates by model, a single one under an empty name; empty if there is none."""
+    """Return by model the prior estimates of an estimate (as ""), several or a comparison; else {}."""
     prior = getattr(getattr(source, "evaluation", None), "deployment_prior", source)
     if isinstance(prior, PriorEstimate):
         return {"": prior}

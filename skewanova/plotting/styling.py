@@ -198,7 +198,7 @@ def find_frame(
 
 
 def _as_text(names: pd.Series[Any]) -> pd.Categorical[str]:
-    """Return names as categories of text; each distinct name is converted once."""
+    """Return names as categories of text in alphabetical order; each distinct name is converted once."""
     codes, values = pd.factorize(names, use_na_sentinel=False)
     return pd.Categorical([str(name) for name in values]).take(codes)
 
