@@ -90,11 +90,11 @@ class FeasibilityReport:
 
     @cached_property
     def ranges(self) -> tuple[AreaRange, ...]:
-        """Range of each area given the others, computed on first use (about a second)."""
+        """Ranges of all areas (by descending prior, then AUC), computed on first use (about a second)."""
         return tuple(map(self.find_range, self._search.names))
 
     def find_range(self, measure: str) -> AreaRange:
-        """Return an area (``AUC``, ``AUPREC(prior)``) and its ranges by the others and by AUC, or nan."""
+        """Return the range of an area by its name, ``AUC`` or ``AUPREC(prior)``; raise if not reported."""
         names, search = self._search.names, self._search
         index, last = names.index(check_choice(measure, names, "measure")), len(names) - 1
         others = [k for k in range(last + 1) if k != index]
@@ -104,7 +104,7 @@ class FeasibilityReport:
         return AreaRange(measure, float(self._values[index]), *limits, *given_auc)
 
     def __str__(self) -> str:
-        """Return the result in one line."""
+        """Return one line: possible, or impossible with the least missing recall, or even with any."""
         if self.possible:
             return "possible on complete curves"
         if np.isnan(self.missing_recall):
@@ -168,7 +168,7 @@ def max_loss_ratio(
 
 
 def _ratio_of_steps(skew: float, rarer: float, untied: float) -> float:
-    """Return the largest ratio of the losses at two skews of step curves (average precision with ties)."""
+    """Return the largest ratio, at least `untied`, of losses of step curves (average precision with ties)."""
     from scipy.optimize import brentq  # slow to load, and seldom used
 
     point = np.linspace(0, 1, N_POINTS) ** 4
@@ -280,7 +280,7 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
 
 
 def _compare_pairs(printed: Mapping[float, float], slack: float, area_estimator: str) -> Sequence[AreaPair]:
-    """Return all pairs of areas, with the bound on the ratio of their losses and True if it holds."""
+    """Return for each two priors, the larger first, the bound on the loss there and True if it holds."""
     pairs = []
     for (prior, area), (rarer, other) in combinations(printed.items(), 2):
         constant = max_loss_ratio(prior, rarer, area_estimator=area_estimator)
@@ -313,19 +313,19 @@ class _CurveSearch:
         return np.column_stack([self._width, self._width[:, None] - false * grown])
 
     def _make_curve(self, level: NDArray[np.intp], lost: Bools) -> Floats:
-        """Return all areas of the curve with this level in each cell, and last its missing recall."""
-        # lost cells do not count in AUPREC
+        """Return all areas of the curve with these levels, then its missing recall, which adds no AUPREC."""
+        # lost cells count in the AUC
         cells = self._cells[:, np.arange(N_CELLS), level]
         cells[: len(cells) - self.has_auc, lost] = 0
         return np.append(cells.sum(axis=1), self._width[lost].sum())
 
     def find_range(self, measure: int, limits: Floats, fixed: Sequence[int]) -> tuple[float, float]:
-        """Return the least and largest mean area of complete curves, given limits of the fixed areas."""
+        """Return the least and largest mean of an area, given limits (2, n_areas) of the `fixed`; or nan."""
         goal = np.eye(len(self.names))[measure]
         return self.solve(limits, fixed, goal), -self.solve(limits, fixed, -goal)
 
     def solve(self, limits: Floats, fixed: Sequence[int], goal: Floats | None = None) -> float:
-        """Return the minimum of `goal` @ areas or, if None, of missing recall, within limits; or nan."""
+        """Return the least `goal` @ areas (if None, missing recall) within limits of the `fixed`, or nan."""
         for _ in range(MAX_CURVES):
             curves = np.array([curve for curve in self._curves if goal is None or not curve[-1]])
             cost = curves[:, -1] if goal is None else curves[:, :-1] @ goal
@@ -340,7 +340,7 @@ class _CurveSearch:
         return float("nan") if missed > MIN_GAIN else max(value, 0.0) if goal is None else value
 
     def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, Floats]:
-        """Return the largest sum of price times area less missing recall, and its curve (`_make_curve`)."""
+        """Return the largest sum of price * area less missing recall (0 unless `may_lose`), and its curve."""
         n_priors = len(price) - self.has_auc
         states = np.tensordot(price[:n_priors], self._cells[:n_priors], 1)
         lost = may_lose & (states < -self._width[:, None])

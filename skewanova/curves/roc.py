@@ -157,7 +157,7 @@ def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | Non
 
 
 def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> RocCurve:
-    """Return the ROC curve of validated labels, scores and weights."""
+    """Return the ROC curve of validated labels, scores and weights, all above 0."""
     order = np.argsort(score, kind="stable")[::-1]
     ranked, label = score[order], positive[order]
     last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))  # lowest-ranked row of each tie
@@ -170,7 +170,7 @@ def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> Roc
 
 
 def check_curve(roc: object) -> None:
-    """Raise unless `roc` is a `RocCurve`."""
+    """Raise a TypeError unless `roc` is a `RocCurve`."""
     if not isinstance(roc, RocCurve):
         raise InputTypeError(
             f"`roc` must be skewanova.roc_curve(y_true, y_score), but got {type(roc).__name__}; for "
@@ -226,7 +226,7 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
 
 
 def _area_between(roc: RocCurve, low: float, high: float) -> float:
-    """Return the area under the ROC curve between two false positive rates."""
+    """Return the area under the ROC curve between two false positive rates, not divided by their distance."""
     width = np.diff(roc.fpr)
     across = np.flatnonzero(width > 0)
     start, rise = roc.fpr[across], np.diff(roc.tpr)[across] / width[across]
@@ -313,26 +313,26 @@ class RecallSteps:
 
 
 def steps_from_vertices(tpr: Floats, fpr: Floats) -> RecallSteps:
-    """Return the steps of one curve, or of several curves whose vertices are concatenated."""
+    """Return the steps of curves end to end, each from (0, 0); the fall from one to the next is no step."""
     up = np.flatnonzero(tpr[1:] > tpr[:-1])
     end = fpr[up + 1]
     return RecallSteps(tpr[up], fpr[up], tpr[up + 1], end, np.where(tpr[up] == 0, 0.0, np.roll(end, 1)))
 
 
 def steps_from_curve(roc: RocCurve) -> Iterator[RecallSteps]:
-    """Yield the steps of a curve in ascending recall, in blocks of up to BLOCK_SIZE."""
+    """Yield the steps of a curve in ascending recall, in blocks of up to BLOCK_SIZE steps."""
     check_curve(roc)
     return iter_blocks(steps_from_vertices(roc.tpr, roc.fpr))
 
 
 def iter_blocks(steps: RecallSteps) -> Iterator[RecallSteps]:
-    """Yield the steps in consecutive blocks of up to BLOCK_SIZE."""
+    """Yield the steps in consecutive blocks of up to BLOCK_SIZE steps."""
     starts = range(0, len(steps.tpr), BLOCK_SIZE)
     return (steps.select(slice(start, start + BLOCK_SIZE)) for start in starts)
 
 
 def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
-    """Yield the steps of complete curves, concatenated in batches of at least BLOCK_SIZE but the last."""
+    """Yield the steps of complete curves in batches of at least BLOCK_SIZE steps, except for the last."""
     parts: list[RecallSteps] = []
     for steps in curves:
         parts.append(steps)

@@ -47,7 +47,7 @@ class SortedCases:
 
 
 def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | None = None) -> SortedCases:
-    """Return validated cases by descending score, within consecutive parts of these sizes if given."""
+    """Return cases by descending score, negatives first in ties, within parts of these sizes if given."""
     packing, values = _choose_packing(score)
     keys = np.empty(len(score), packing.key_type)
     for block in _iter_slices(len(score)):
@@ -59,7 +59,7 @@ def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | N
 
 
 def find_run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-    """Return the index of the last row of every run of equal scores, within parts of these sizes."""
+    """Return the last row of every run of equal scores; a run ends with its part, of these sizes if given."""
     ends = np.ones(len(keys), dtype=bool)
     rank = keys >> 1
     np.not_equal(rank[1:], rank[:-1], out=ends[:-1])
@@ -86,7 +86,7 @@ def iter_runs(cases: SortedCases) -> Iterator[tuple[Counts, Counts, NDArray[Any]
 
 
 def iter_runs_with_positives(keys: Ints) -> Iterator[RunsWithPositives]:
-    """Yield true and false positives before and after runs of equal scores with a positive, in blocks."""
+    """Yield true and false positives before, then after, runs of equal scores with a positive, in blocks."""
     seen = 0
     for rows in _iter_positive_rows(keys):
         runs = _find_runs_ending_at(rows, keys, seen)
@@ -108,7 +108,7 @@ def _iter_positive_rows(keys: Ints) -> Iterator[NDArray[np.intp]]:
 
 
 def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsWithPositives:
-    """Return true and false positives before and after the runs whose last positive is in `rows`."""
+    """Return both counts before, then after, runs with the last positive in `rows`, which `seen` precede."""
     key, last, true = keys[rows], rows, np.arange(seen + 1, seen + 1 + len(rows))
     goes_on = rows[-1] + 1 < len(keys) and keys[rows[-1] + 1] == key[-1]
     ends = np.append(key[1:] != key[:-1], not goes_on)
@@ -190,8 +190,10 @@ def _flip_negative(bits: Ints) -> None:
     bits -= sign
 
 
-def _choose_packing(score: NDArray[Any], ranked: NDArray[Any] | None = None) -> tuple[_Packing, NDArray[Any]]:
-    """Return a packing and the values to pack: scores, or their ranks if scores would merge or overflow."""
+def _choose_packing(
+    score: NDArray[Any], distinct: NDArray[Any] | None = None
+) -> tuple[_Packing, NDArray[Any]]:
+    """Return a packing and values: scores (or ranks in `distinct`), or their ranks if scores would merge."""
     is_float, size = score.dtype.kind == "f", score.dtype.itemsize
     low, high = float(score.min()), float(score.max())
     infinite = bool(np.isinf(low) or np.isinf(high))
@@ -200,11 +202,11 @@ def _choose_packing(score: NDArray[Any], ranked: NDArray[Any] | None = None) -> 
     within = 1 if infinite else 2
     exponent = int(np.frexp(top / within)[1]) if top >= within else 0
     key_type = np.int32 if (size <= 4 if is_float else top < FIRST_INEXACT_SINGLE) else np.int64
-    packing = _Packing(score.dtype, key_type, exponent, not low >= 0, infinite, ranked)
+    packing = _Packing(score.dtype, key_type, exponent, not low >= 0, infinite, distinct)
     if (size <= 8 if is_float else top < FIRST_INEXACT) and not packing.loses_bits(score):
         return packing, score
-    distinct, ranks = np.unique(score, return_inverse=True)
-    return _choose_packing(ranks.reshape(-1), distinct)
+    levels, ranks = np.unique(score, return_inverse=True)
+    return _choose_packing(ranks.reshape(-1), levels)
 
 
 #: Most distinct weights of a class by which jackknife cases are grouped.
@@ -212,7 +214,7 @@ MAX_DISTINCT_WEIGHTS = 64
 
 
 def rank_among_positives(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
-    """Return slots of scores: 2 k + 1 if tied with the k-th highest (from 0) of `levels`, 2 k just above."""
+    """Return slots: 2 k + 1 of a tie with the k-th highest (from 0) of ascending `levels`, 2 k just above."""
     below, at_or_below = (np.searchsorted(levels, score, side=side) for side in ("left", "right"))
     return np.asarray(2 * (len(levels) - at_or_below) + (at_or_below > below))
 

@@ -158,7 +158,7 @@ def difference_curves_over_folds(
     control: str | None,
     rng: Seed,
 ) -> pd.DataFrame:
-    """Return the frame of :func:`difference_curves` of any measure, from values by fold, model and prior."""
+    """Return the frame of :func:`difference_curves` of any values (n_folds, n_models, n_priors)."""
     selected = mask_compared_pairs(models, control)
     tests = _test_over_folds(grid, values, None, design)
     columns = np.array(_difference_values(tests, selected, alpha=alpha, n_draws=N_DRAWS, rng=rng))
@@ -185,7 +185,7 @@ def _build_difference_frame(
 def _difference_values(
     tests: DifferenceTests, selected: Bools, *, alpha: float, n_draws: int, rng: Seed
 ) -> list[Floats]:
-    """Return estimate, std_error, t, p_adjusted and both limits, each (n_pairs, n_priors)."""
+    """Return the six `DIFFERENCE_TESTS` (n_pairs, n_priors) of all pairs, adjusted for the selected pairs."""
     joint, (estimate, error, statistic), deviate = tests
     varies = (error > 0) & selected[:, None]
     largest = draw_max_pair_t(joint, varies, alpha, n_draws=n_draws, rng=rng)  # ascending
@@ -218,7 +218,7 @@ def _test_over_cases(evaluation: Evaluation, grid: Floats) -> DifferenceTests | 
 
 
 def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
-    """Return a mask (n_pairs,), True for the pairs with the control or, without a control, for all pairs."""
+    """Return a mask (n_pairs,), True for pairs with the control (all if None); raise if it is no model."""
     a, b = pair_indices(len(models))
     if control is None:
         return np.ones(len(a), dtype=bool)
@@ -227,20 +227,20 @@ def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
 
 
 def grid_of_bands(evaluation: Evaluation) -> Floats:
-    """Return the priors of `difference_grid`; on one test set only supported ones, unless there are none."""
+    """Return the priors of `difference_grid`; on one test set only the supported ones, or all if none is."""
     grid = difference_grid(evaluation)
     supported = grid[evaluation.support.is_supported(grid)]
     return grid if evaluation.design.is_over_folds or not len(supported) else supported
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:
-    """Return 41 priors, for many pairs down to 21, evenly spaced in log-odds over the range evaluated."""
+    """Return 41 (many pairs 21) ascending priors, even in log-odds, over evaluated and deployment priors."""
     n_pairs = max(1, comb(len(evaluation.models), 2))
     return prior_grid(evaluation, int(np.clip(MAX_DIFFERENCES // n_pairs, MIN_PRIORS, BAND_PRIORS)))
 
 
 def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
-    """Return the critical value, half-width / std_error, of the band of largest std_error, if above 0."""
+    """Return half-width / std_error of the band of largest std_error; None unless that is above 0."""
     error = differences["std_error"].to_numpy(dtype=np.float64)
     if not np.nanmax(error, initial=0.0) > 0:
         return None
@@ -249,7 +249,7 @@ def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
 
 
 def critical_value(largest: Floats, alpha: float) -> float:
-    """Return the draw, of ascending `largest`, above which p is below alpha; nan if there are too few."""
+    """Return the value of ascending `largest` above which (1 + n above) / (1 + n) < alpha; nan if too few."""
     n_exceeding = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2
     return float(largest[-1 - n_exceeding]) if n_exceeding >= 0 else np.nan
 
@@ -369,7 +369,7 @@ def draw_max_t_of_columns(residual: Floats, n_priors: int, n_draws: int, rng: Se
 
 
 def _draw_max_t_of_block(residual: Floats, n_draws: int, generator: np.random.Generator, df: int) -> Floats:
-    """Draw max |t| (n_draws,) over columns of Gaussian tables with the residuals' correlation; 0 if empty."""
+    """Draw max |t| (n_draws,) of columns, each by its own SD, correlated as the residuals; 0 if empty."""
     if not residual.size:
         return np.zeros(n_draws)
     # Each column is studentized by its own deviation, because a common one (as in the multivariate t) would
@@ -454,7 +454,7 @@ def auprec_bands(
 
 
 def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]:
-    """Return lower and upper limits, symmetric on the logit scale; the estimate itself at 0 and 1."""
+    """Return limits, symmetric on the logit scale, by half-widths of areas; the estimate if it is 0 or 1."""
     inside = (estimate > 0) & (estimate < 1)
     value = np.where(inside, estimate, 0.5)
     centre, logit_half_width = special.logit(value), half_width / (value * (1 - value))

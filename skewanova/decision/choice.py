@@ -122,7 +122,7 @@ def rank_models(
 def ranking_frame(
     evaluation: Evaluation, decisions: pd.DataFrame, *, letters: Mapping[str, str] | None, alpha: float
 ) -> pd.DataFrame:
-    """Return the frame of :func:`rank_models`, one row a model by falling mean IAUPREC, from `decisions`."""
+    """Return the frame of :func:`rank_models`, one row a model by falling mean IAUPREC, as `decisions`."""
     measures = evaluation.reorder_models(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
@@ -238,7 +238,7 @@ def _smallest_auprec(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, 
 
 
 def _decline_per_decade(ends: Floats, low: float, high: float, curves: MeanCurves) -> Floats:
-    """Return each model's loss of AUPREC per tenfold skew between two priors; at one prior, by the slope."""
+    """Return each model's fall per tenfold skew of `ends` (n_models, 2) at both priors; at one, a slope."""
     if low == high:
         return np.asarray(curves.slope(low) * np.log(10))
     decades = np.log10((1 - low) / low) - np.log10((1 - high) / high)

@@ -56,7 +56,7 @@ class JointCurves:
         return len(self.deviations) > 0
 
     def pairs(self) -> tuple[Floats, Floats]:
-        """Return differences of all pairs and their variances, each (n_pairs, n_priors); nan if unknown."""
+        """Return differences (first minus second) and variances (nan if unknown), by pair and prior."""
         a, b = fold_statistics.pair_indices(len(self.estimate))
         variance = np.full((len(a), len(self.priors)), np.nan)
         if self.pair_error is not None:
@@ -218,7 +218,7 @@ def mean_curves(evaluation: Evaluation) -> MeanCurves:
 
 
 def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:
-    """Return mean IAUPREC (n_models,), its covariance (n_models, n_models) and its df; None if unknown."""
+    """Return mean IAUPREC (n_models,), the covariance matrix of these means, and its df; None if unknown."""
     table = evaluation.iauprec.pivot(index="fold", columns="model", values="iauprec")
     values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():

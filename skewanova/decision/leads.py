@@ -71,7 +71,7 @@ def find_regions(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _mean_lead(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[float, str]:
-    """Return the mean AUPREC lead over a region's second-best model, and its name; nan and '' if alone."""
+    """Return the mean lead over a region's priors, and the second-best model's name; nan and '' if alone."""
     leader, low, high = region
     if len(measures.models) < 2:
         return np.nan, ""
@@ -137,10 +137,7 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
 
 
 def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -> pd.DataFrame:
-    """Return the frame of :func:`find_crossings`: a row for each crossing of any two mean curves.
-
-    Columns prior, conf_low, conf_high, model_below, model_above, lead, open_low, open_high, std_error and df.
-    """
+    """Return the frame of :func:`find_crossings`: crossings of any two mean curves, by ascending prior."""
     unordered = locate_crossings(panel, panel.joint.critical_value(alpha))
     ordered = [unordered[i] for i in argsort_descending([-crossing.prior for crossing in unordered])]
     frame = pd.DataFrame(ordered, columns=list(CROSSING_COLUMNS))
@@ -202,7 +199,7 @@ def intervals_covering_zero(
 def _crossing_limits(
     edges: Floats, intervals: list[tuple[float, float]], root: float
 ) -> tuple[float, float, bool, bool]:
-    """Return both limits (priors) of the interval around a root, and True for each that ends the range."""
+    """Return low and high (priors) of the interval around `root` (log-odds), and True if each is an edge."""
     around = (ends for ends in intervals if ends[0] - ROOT_TOLERANCE <= root <= ends[1] + ROOT_TOLERANCE)
     low, high = next(around, (root, root))
     open_low, open_high = low <= edges[0] + ROOT_TOLERANCE, high >= edges[-1] - ROOT_TOLERANCE
@@ -352,7 +349,7 @@ def leaders_frame(
 
 
 def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeaderInterval]:
-    """Return (leader, contenders, low, high), indices and log-odds; all models contend below `rarest`."""
+    """Return (leader, models that no band puts below another, low, high), in log-odds; all below `rarest`."""
     behind = _join_ranges(
         (worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest)
     )
@@ -374,7 +371,7 @@ def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0
 def band_intervals(
     panel: PanelCurves, critical: float, rarest: float = 0.0
 ) -> list[tuple[int, int, float, float]]:
-    """Return (better, worse (indices), low, high) of log-odds from `rarest` on where a band excludes 0."""
+    """Return (better, worse, low, high), indices and log-odds, where a band excludes 0 from `rarest` on."""
     if np.isnan(critical):
         return []
     floor, top = float(logit(max(panel.low, rarest))), float(logit(panel.high))
@@ -397,7 +394,7 @@ def band_intervals(
 
 
 def _join_ranges(ranges: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
-    """Return the ranges (model, low, high), with overlapping ranges of a model joined."""
+    """Return sorted ranges (model, low, high), with overlapping ranges of a model joined."""
     result: list[tuple[int, float, float]] = []
     for model, low, high in sorted(ranges):
         if result and result[-1][0] == model and low <= result[-1][2]:

@@ -80,7 +80,7 @@ class Measure:
 
     @classmethod
     def recall_at_precision(cls, precision: float, deployment_prior: PriorLike = (0.05, 0.20)) -> Measure:
-        """Return as a measure the recall at the lowest threshold with this precision, 0 if there is none."""
+        """Return as a measure the recall at the lowest threshold of at least this precision, 0 if none."""
         return cls._at_rate("recall", "precision", precision, deployment_prior)
 
     @classmethod
@@ -128,7 +128,7 @@ class Measure:
 
     @property
     def greater_is_better(self) -> bool:
-        """False for a cost."""
+        """True unless the value is the expected cost."""
         return self.value != "expected cost"
 
     @property
@@ -190,7 +190,7 @@ class Measure:
         return np.asarray(self.by_prior(curves, priors) @ weights / weights.sum())
 
     def gains_at_rates(self) -> tuple[float, Floats]:
-        """Return the gain at rates 0, and its slopes (2,) in true and false positive rate, at a threshold."""
+        """Return the mean gain over priors at rates 0, and its slopes (2,) in tpr and fpr, at a threshold."""
         prior = np.ones(1)
         if self.deployment_prior is not None:  # costs are linear in the prior
             priors, weights = self.deployment_prior.quadrature()
@@ -219,7 +219,7 @@ def limit_areas(areas: ArcsineAreas, alpha: float) -> MeasuredCases:
 def measure_gains(
     measure: Measure, rates_and_changes: tuple[Floats, Floats], sample: Sample, alpha: float
 ) -> MeasuredCases:
-    """Return gains and limits of level 1 - alpha by Wilson's, from rates and their jackknife values."""
+    """Return gains and Wilson limits of level 1 - alpha, by rates (n_models, 2) and jackknife values."""
     rates, changes = rates_and_changes
     origin, slopes = measure.gains_at_rates()
     gains, sizes = origin + rates @ slopes, [sample.effective_size(positive=side) for side in (True, False)]

@@ -80,7 +80,7 @@ def compute_measures(
 
 
 def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]) -> Estimate:
-    """Return ``a * first + b * second`` with its limits, for weights (a, b) above 0 (Zou and Donner 2008)."""
+    """Return ``a * first + b * second`` and limits, for weights (a, b) of 0 or more (Zou and Donner 2008)."""
     a, b = weights
     value = a * first.value + b * second.value
     below = np.hypot(a * (first.value - first.low), b * (second.value - second.low))
@@ -104,14 +104,14 @@ def proportion_ratio(over: Estimate, under: Estimate) -> Estimate:
 
 
 def _predictive_value(right: Estimate, wrong: Estimate, prior_odds: float) -> Estimate:
-    """Return precision by recall and fpr, or the negative predictive value by 1 - fpr and 1 - recall."""
+    """Return precision by recall, fpr and prior odds, or npv by 1 - fpr, 1 - recall and inverse odds."""
     with np.errstate(invalid="ignore", over="ignore"):  # infinite odds give the value 1
         odds = np.array(proportion_ratio(right, wrong)) * prior_odds
         return Estimate(*(1 - 1 / (1 + odds)).tolist())
 
 
 def _f_measure(recall: Estimate, fpr: Estimate, skew: float) -> Estimate:
-    """Return the harmonic mean of precision and recall, 2T / (T + lam F + 1), with its limits."""
+    """Return the harmonic mean of precision and recall, 2T / (T + skew F + 1), with its limits."""
     # Landgrebe et al. 2006 print a geometric mean without the skew
     unit = 1 / (1 + skew)  # the squares of large skews would overflow
     rest = Estimate(*(unit + skew * unit * rate for rate in fpr))
@@ -170,7 +170,7 @@ class ThresholdRule:
     costs: tuple[float, float] | None
 
     def targets(self, models: Sequence[str]) -> dict[str, float]:
-        """Return the target of each model, a number; raise if a mapping does not name every model."""
+        """Return the target of each model, a number; raise unless a mapping names exactly these models."""
         targets = self.target if isinstance(self.target, Mapping) else dict.fromkeys(models, self.target)
         if set(targets) != set(models):
             raise InputError(
@@ -322,7 +322,7 @@ def threshold_table(
 
 
 def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
-    """Return the table of one part, to choose on, and that of all others; raise unless a path or frame."""
+    """Return tables of rows whose column part is `part`, and of the others; raise unless path or frame."""
     if isinstance(scores, ScoreTable | Evaluation):
         kind = type(scores).__name__
         raise InputTypeError(
@@ -384,7 +384,7 @@ def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats,
 
 
 def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
-    """Return ROC curves of `choose_on` by model and fold; raise if one is missing or the rule needs none."""
+    """Return curves of `choose_on` by measured (model, fold); raise if one lacks or a threshold is stated."""
     if rule.name == "threshold":
         raise InputError("`choose_on` has no effect with a given `threshold`; remove one of them")
     if isinstance(choose_on, Evaluation):
@@ -413,7 +413,7 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
 def _prior_pairs(
     rule: ThresholdRule, grid: Floats, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
-    """Return all pairs (chosen prior, prior); the former is nan if the rule does not depend on the prior."""
+    """Return (chosen prior, prior): all pairs, (p, p) if none is chosen, (nan, p) if the rule needs none."""
     if rule.name not in PRIOR_RULES:
         if chosen is not None:
             raise InputError(f"`chosen_prior` has no effect on a threshold chosen by {rule.name}; remove it")
@@ -480,7 +480,7 @@ def _judge_threshold(
 
 
 def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
-    """Return `OPERATING_COLUMNS`, a row a measure: mean over folds and t limits, nan if a fold lacks it."""
+    """Return `OPERATING_COLUMNS` by model, priors, measure: fold mean, t limits; nan if a fold lacks it."""
     keys = ["model", "rule", "target", "chosen_prior", "prior", "measure"]
     rows = []
     for key, group in frame.groupby(keys, sort=False, observed=True, dropna=False):

@@ -107,9 +107,10 @@ def plan_sample_sizes(
     Returns
     -------
     DataFrame
-        One row for each pair, with columns model_a, model_b, design, observed, difference, std_error, alpha,
-        power, assurance, power_now, detectable, limit_power, run_share, n_folds_now, n_folds,
-        n_folds_assured, case_factor, case_factor_assured, positive_factor and negative_factor.
+        One row for each pair, in the order of the models, with columns model_a, model_b, design, observed,
+        difference, std_error, alpha, power, assurance, power_now, detectable, limit_power, run_share,
+        n_folds_now, n_folds, n_folds_assured, case_factor, case_factor_assured, positive_factor and
+        negative_factor.
 
     Raises
     ------
@@ -176,10 +177,10 @@ def build_plan(
 def _plan_over_folds(
     values: Floats, ratio: float, halves: Floats | None, target: PowerTarget
 ) -> dict[str, Any]:
-    """Return columns (n_pairs,) of the plan over folds by name, nan for pairs that do not vary.
+    """Return columns (n_pairs,) of the plan over folds by name.
 
-    These are observed, difference, std_error, power_now, detectable, limit_power, n_folds, case_factor, and
-    n_folds_assured and case_factor_assured.
+    These are observed, difference, std_error and, nan for pairs that do not vary, power_now, detectable,
+    limit_power, n_folds, n_folds_assured, case_factor and case_factor_assured.
     """
     paired, n_folds = fold_statistics.paired_t(values), len(values)
     deviation = paired.std_error * np.sqrt(n_folds)
@@ -275,7 +276,7 @@ class _RunVariances:
 
 
 def _plan_over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
-    """Return the columns (n_pairs,) of :func:`_plan_runs_of_pair` by name, nan where runs do not vary."""
+    """Return columns (n_pairs,) of :func:`_plan_runs_of_pair` by name, nan where it leaves them out."""
     mean, (errors, _) = areas.area.mean(axis=1), areas.pair_errors()
     pairs = zip(combinations(range(len(mean)), 2), errors.tolist(), strict=True)
     rows = [
@@ -339,7 +340,7 @@ class _CaseVariances(NamedTuple):
     var_of_var: Floats
 
     def scale_variance(self, positive: float, negative: float) -> tuple[float, float]:
-        """Return the variance with these factors of each class, and its df (Satterthwaite 1946)."""
+        """Return the variance with these multiples of both classes, and its df (Satterthwaite 1946)."""
         factor = np.array([negative, positive, min(negative, positive)])
         variance = float((self.variance / factor).sum())
         var_of_var = float((self.var_of_var / factor**3).sum())
@@ -421,7 +422,7 @@ class ComparisonPlan:
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each pair, the frame of :func:`~skewanova.decision.plan_sample_sizes`."""
+        """Return the frame of :func:`~skewanova.decision.plan_sample_sizes`, models by falling IAUPREC."""
         return self._table.copy()
 
     @property

@@ -199,7 +199,7 @@ class PairwiseOrder:
 
     @property
     def state(self) -> str:
-        """State by these pairs and bands alone: ``choose``, ``tie`` or ``undecided``."""
+        """``undecided`` if all or no models are candidates, ``choose`` if one wins all tests, or ``tie``."""
         if not self.candidates or not self.others:
             return "undecided"
         return "choose" if len(self.wins_of(self.candidates[0])) == len(self.models) - 1 else "tie"

@@ -100,7 +100,7 @@ class Backend(Protocol):
             return self._count()
 
     def count_rows(self, columns: Mapping[str, str]) -> Counter[Any]:
-        """Return the number of rows of every (model, fold), as a counter."""
+        """Return a counter of the rows of every (model, fold), or value of the only group column."""
         keys = {key: columns[key] for key in group_columns(columns)}
         return sum(map(Counter, self.map_partitions(keys, count_by_group)), Counter())
 
@@ -216,7 +216,7 @@ def make_backend(source: object) -> Backend | None:
 
 
 def count_by_group(frame: pd.DataFrame) -> dict[Any, int]:
-    """Return a mapping of every (model, fold) of a partition to its number of rows."""
+    """Return the numbers of rows of a partition by (model, fold), or by the only group column."""
     return frame.groupby(group_columns(frame), observed=True, dropna=False).size().to_dict()
 
 

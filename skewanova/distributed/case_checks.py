@@ -130,7 +130,7 @@ class RowChecks:
         )
 
     def _summarize_cases(self, rows: pd.DataFrame) -> CaseSummary:
-        """Return the summary of the cases in some rows, with at most 5 examples per fold."""
+        """Return the summary of the cases in some rows, with at most 5 unpaired examples per fold."""
         n_folds, names = len(self.folds), rows["case"].cat.categories.tolist()
         code = level_codes(rows, "case") * n_folds + level_codes(rows, "fold")
         pair, n_rows = np.unique(code, return_counts=True)
@@ -179,7 +179,7 @@ class RowChecks:
         return WeightFacts(sums, [_distinct_weights([weight[side]]) for side in (~positive, positive)])
 
     def _sum_units(self, rows: pd.DataFrame, unit: NDArray[np.intp]) -> UnitSums:
-        """Return sums of the weights of units by model, fold and class, of shape (n_models, n_folds, 2)."""
+        """Return sums of units' weights by model, fold and class (negative, positive)."""
         shape = len(self.models), len(self.folds), 2
         model, fold = (level_codes(rows, key) for key in ("model", "fold"))
         weight = rows["weight"].to_numpy() if "weight" in rows else None
@@ -220,7 +220,7 @@ class RowChecks:
 
 
 def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
-    """Return the values as a categorical of `levels`, compared as text without a final .0."""
+    """Return the values as a categorical of `levels`, each one of them as text without a final .0."""
     codes, names = pd.factorize(values)
     index = {str(level): i for i, level in enumerate(levels)}
     texts = [name if name in index else name.removesuffix(".0") for name in map(str, names)]
