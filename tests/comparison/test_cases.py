@@ -13,11 +13,13 @@ from scipy import stats
 
 import skewanova as sa
 from skewanova import InputError, SkewanovaWarning, auprec_score, compare
+from skewanova.comparison.cases import check_sizes
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs, compare_test_set, sampling
 from skewanova.inference.case_deviations import compute_r_factor, symmetric_root
 from skewanova.inference.runs import DegreesOfFreedom, run_mean_errors
+from skewanova.priors.evidence import Support
 from skewanova.report.publication import write_methods
 from skewanova.report.sentences import write_curve_sentences
 
@@ -72,6 +74,14 @@ def test_the_primary_and_its_pairs_are_those_of_one_set_then_pairs_at_each_prior
     level = 0.05 / (3 - before)  # of the step that decided each pair
     reach = stats.t.isf(level / 2, primary["df"]) * primary["std_error"]
     np.testing.assert_allclose(primary["conf_low"], primary["estimate"] - reach, rtol=1e-9)
+    posterior = result.tables["equivalence"][["p_a_ahead", "p_b_ahead"]].to_numpy().T
+    lead = np.array([twin.difference, -twin.difference]) - 0.01
+    np.testing.assert_allclose(posterior, stats.t.cdf(lead / twin.std_error, twin.df_error), rtol=1e-9)
+    ceiling = result.tables["assumptions"].set_index("check")["statistic"]["ceiling"]
+    assert ceiling == pytest.approx((1 - twin.estimate[0]) / np.sqrt(twin.covariance[0, 0]))
+    limit = check_sizes(Support(30.0, 30.0), 0.5, np.array([0.5]), 0.25, clustered=False)
+    assert {*limit["advice"], *result.tables["assumptions"]["advice"]} == {""}
+    assert all(frame.index.equals(pd.RangeIndex(len(frame))) for frame in result.tables.values())
     checks = result.pairs[result.pairs["role"] == "secondary"]
     assert checks["prior"].tolist() == [0.5] * 3 + [0.2] * 3
     at = compare_test_set(labels, scores, prior=0.2, area_estimator="trapezoid")
@@ -449,6 +459,10 @@ def test_the_spread_over_runs_in_ranking_and_words(compared_runs):
     assert top["model"] == f"m{best}"
     limits = expected.model_low[best], expected.model_high[best]
     assert (top["conf_low"], top["conf_high"]) == pytest.approx(limits)
+    error = (top["conf_high"] - top["iauprec"]) / stats.norm.isf(0.025)
+    ceiling = result.tables["assumptions"].set_index("check")["statistic"]["ceiling"]
+    assert ceiling == pytest.approx((1 - top["iauprec"]) / error)
+    assert all(frame.index.equals(pd.RangeIndex(len(frame))) for frame in result.tables.values())
     text = " ".join(result.summary(full=True).split())
     assert "4 runs on one test set (every run tests the same cases)" in text
     assert "Interval: t over runs and cases, for learners over further runs and cases;" in text
@@ -486,6 +500,8 @@ def test_effects_of_one_run_and_runs_that_are_all_the_same(compared_runs):
     many, one = (each.pairs[each.pairs["role"] == "primary"] for each in (result, single))
     for column in ("estimate", "std_error", "df", "p_value", "p_adjusted", "conf_low"):
         assert many[column].to_numpy() == pytest.approx(one[column].to_numpy())
+    for column in ("conf_low", "conf_high"):
+        assert result.ranking[column].tolist() == pytest.approx(single.ranking[column].tolist())
 
 
 @pytest.mark.slow
@@ -511,5 +527,11 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     assert plan["n_folds"].isna().all() == (runs == "fixed")  # more runs are no part of the claim
     areas = sorted(areas.mean(axis=1), reverse=True)
     assert result.ranking["iauprec"].tolist() == pytest.approx(areas)
+    by_run = result.tables["iauprec"].groupby("model", observed=True)["iauprec"]
+    pairs = itertools.combinations(by_run.var().reindex(result.ranking["model"]), 2)
+    over_runs = [a + b if runs == "nested" else 0.0 for a, b in pairs]
+    effects = result.tables["effects"]
+    spread = np.sqrt(effects["std_error"] ** 2 + (1 - 1 / n_runs) * np.array(over_runs))
+    np.testing.assert_allclose(effects["effect"], effects["estimate"] / spread, rtol=1e-9)
     words = "4 separate runs of each model" if runs == "nested" else "4 fixed runs"
     assert f"{words} on one test set" in result.summary(full=True)
