@@ -414,7 +414,7 @@ def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
-    """Return `_pair_frame` of step-down max-T tests; limits are single-step, or nan if draws are too few."""
+    """Return `_pair_frame` of step-down max-T tests without p_value; limits single-step, nan if few draws."""
     tests, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng)
     a, b = fold_statistics.pair_indices(values.shape[1])

@@ -154,7 +154,7 @@ def rank_comparison(
     Returns
     -------
     RankComparison
-        Mean ranks with letters of groups (`ranks`), the groups (`cliques`), and the critical difference.
+        Mean ranks with letters (`ranks`), groups of two or more (`cliques`), Nemenyi's critical difference.
 
     Raises
     ------
