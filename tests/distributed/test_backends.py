@@ -138,9 +138,9 @@ def test_a_row_group_that_is_damaged_is_named_in_one_line(tmp_path, path):
 
 
 def assert_no_files_stay(folder):
-    """Wait until shuffles leave no file but the locks of a cluster that runs: folders of dead workers go as we look."""
+    """Wait until shuffles leave no file but locks of a cluster that runs: folders of dead workers go late."""
     for _ in range(100):
-        names = [name for _, _, names in os.walk(folder) for name in names if "lock" not in os.path.splitext(name)[1]]
+        names = [name for _, _, files in os.walk(folder) for name in files if not name.endswith("lock")]
         if not names:
             return
         time.sleep(0.1)
