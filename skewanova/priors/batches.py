@@ -81,14 +81,14 @@ class RoughLikelihood(NamedTuple):
         return np.asarray(best - 0.5 * (centres[:, None] - mean) ** 2 / (error**2 + self.common**2))
 
     def spreads(self, most: float) -> tuple[float, float]:
-        """Return the smallest and largest trial spread, up to `most`, of non-negligible likelihood."""
+        """Return the smallest and largest plausible spread, from MIN_SPREAD to `most` more than that."""
         spreads = np.geomspace(MIN_SPREAD, MIN_SPREAD + most, N_TRIAL_SPREADS)
         best, _, _ = self._best(spreads)
         plausible = spreads[best > best.max() - NEGLIGIBLE_FALL]
         return float(plausible[0]), float(plausible[-1])
 
     def _best(self, spreads: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return, by spread, the maximum log-likelihood over centres, its centre and its standard error."""
+        """Return, by spread, the largest log-likelihood, its centre, and the centre's standard error."""
         variance = spreads[:, None] ** 2 + self.errors**2
         precision = (1 / variance).sum(axis=1)
         mean = (self.places / variance).sum(axis=1) / precision
@@ -97,7 +97,7 @@ class RoughLikelihood(NamedTuple):
 
 
 def predict_batch(counts: BinCounts) -> BatchPrediction:
-    """Return log-odds with the likelihood of the median batch, and log-odds with a further one's density."""
+    """Return distributions of the median and of a further batch; `unlabelled` is (n_batches, n_bins)."""
     pooled = BinCounts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
     log_odds, error = _fit_log_odds(pooled)
     fit, common = mixtures.fit_classes(pooled, np.asarray(expit(log_odds))), float(error)
@@ -166,7 +166,7 @@ def density_quantile(places: Floats, weights: Floats, share: ArrayLike) -> Float
 
 
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return the likeliest log-odds by sample, and half-widths of where the ratio statistic is below 1."""
+    """Return the likeliest log-odds by sample, and half the width, in the search range, of ratios below 1."""
     peak = mixtures.find_peak(counts)
     low, high = mixtures.interval_limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.log_odds_range(counts.totals[2])
@@ -176,7 +176,7 @@ def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
 def _maximise_over_classes(
     counts: BinCounts, fit: ClassFit, normal: BatchNormal, start: Floats
 ) -> tuple[float, Floats]:
-    """Return the maximum log-likelihood over both classes, and log bin probabilities (2 n_bins,) there."""
+    """Return the maximum, and log bin probabilities (2 n_bins,), positives first, not normalised."""
     nodes, weights = _quadrature_nodes(counts, fit, normal)
     solve = cho_factor(_expected_information(counts, fit, normal))
     logs = start
@@ -196,7 +196,7 @@ def _maximise_over_classes(
 
 
 def _expected_information(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> Floats:
-    """Return the expected information (2 n_bins, 2 n_bins) on log bin probabilities, plus the identity."""
+    """Return the expected information on 2 n_bins log probabilities, positives first, plus the identity."""
     log_odds, _ = _find_modes(counts, fit, normal)
     prior = expit(log_odds)[:, None]
     mixture = np.maximum(fit.mixture(expit(log_odds)), np.finfo(np.float64).tiny)
@@ -215,7 +215,7 @@ def _expected_information(counts: BinCounts, fit: ClassFit, normal: BatchNormal)
 def _joint_log_likelihood(
     counts: BinCounts, logs: Floats, nodes: Floats, weights: Floats
 ) -> tuple[float, Floats, Floats]:
-    """Return the log-likelihood at `logs` (2 n_bins,), its gradient, and expected cases by class and bin."""
+    """Return log-likelihood, gradient, expected cases at `logs`, each vector (2 n_bins,), positives first."""
     positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in np.split(logs, 2))
     prior = expit(nodes)
     mixture = mixtures.mix_classes(positive, negative, prior)  # batch x node x bin
@@ -237,7 +237,7 @@ def _joint_log_likelihood(
 
 
 def _quadrature_nodes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[Floats, Floats]:
-    """Return Gauss-Hermite nodes (n_batches, N_NODES) in log-odds, and log weights with normal density."""
+    """Return log-odds (n_batches, N_NODES) about the modes, and log weights times the normal density."""
     centre, width = _find_modes(counts, fit, normal)
     node, weight = gauss_nodes("hermite", N_NODES)
     log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
@@ -294,7 +294,7 @@ class CaseBins(NamedTuple):
 def assess_agreement(
     cases: CaseBins, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
 ) -> JointAgreement:
-    """Return weights of the models' log-likelihoods, and the bootstrap test that all estimate one prior."""
+    """Return weights of log-likelihoods by slopes at `prior`, and the test that all estimate one prior."""
     # slopes of the log-likelihoods at a common prior, because they have no limit at 0 as estimates have
     observed, drawn = (
         np.stack([mixtures.profile_slope(counts, np.asarray(prior)) for counts in models], axis=-1)
@@ -320,7 +320,7 @@ def assess_agreement(
 def _count_cases(
     cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator | None = None
 ) -> list[BinCounts]:
-    """Return each model's counts by bin or, given a generator, N_RESAMPLES bootstrap counts as first axis."""
+    """Return each model's counts or, with `rng`, N_RESAMPLES bootstrap counts, paired within a table."""
     classes = ([cases.positive], [cases.negative], cases.unlabelled)
     counts = (_count_tables(tables, n_bins, rng) for tables in classes)
     return [BinCounts(*parts) for parts in zip(*counts, strict=True)]
@@ -329,7 +329,7 @@ def _count_cases(
 def _count_tables(
     tables: Sequence[Bins], n_bins: Sequence[int], rng: np.random.Generator | None
 ) -> list[Floats]:
-    """Return each model's counts (n_bins,) or, given a generator, bootstrap counts (N_RESAMPLES, n_bins)."""
+    """Return counts (n_bins,) by model or bootstrap counts (N_RESAMPLES, n_bins), paired within a table."""
     sizes, counts = iter(n_bins), []
     for table in tables:
         kinds, count = np.unique(table, axis=0, return_counts=True)

@@ -48,7 +48,7 @@ def shapes_from_quantiles(
 
 
 def fit_shapes(shares: Floats, quantiles: Floats) -> tuple[float, float]:
-    """Return beta shapes (a, b) with two given quantiles, or the least-squares fit in log-odds to more."""
+    """Return shapes (a, b) with two quantiles, or fitted in log-odds to more; raise ValueError if none."""
     from scipy.optimize import least_squares  # slow to load, and seldom used
 
     start = _solve_two_quantiles(shares[[0, -1]], quantiles[[0, -1]])
@@ -83,7 +83,7 @@ def beta_quantile(a: float, b: float, share: float) -> float:
 
 
 def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, float]:
-    """Return the beta shapes (a, b) with exactly two quantiles (Shih 2015)."""
+    """Return the beta shapes (a, b) with exactly two quantiles (Shih 2015); raise ValueError if none."""
 
     # for every a + b, one mean gives the first quantile; the second then approaches it as a + b grows
     def shapes(log_size: float) -> tuple[float, float]:
@@ -105,7 +105,7 @@ def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, floa
 
 
 def _find_root(function: Callable[[float], float], limits: tuple[float, float]) -> float:
-    """Return the root between two limits at which the function has opposite signs."""
+    """Return the root between two limits; raise ValueError unless the function has opposite signs there."""
     from scipy.optimize import brentq  # slow to load, and seldom used
 
     return float(brentq(function, *limits, xtol=1e-14, rtol=RELATIVE_TOLERANCE))

@@ -113,7 +113,7 @@ class LabelShift:
         )
 
     def __str__(self) -> str:
-        """Return the test in one line."""
+        """Return one line, "label shift: G2 = 5.10 on 6 df, p = 0.53", or that two bins allow no test."""
         if self.df == 0:
             return "label shift: not tested (two bins fit any mixture)"
         return f"label shift: G2 = {self.statistic:.2f} on {self.df} df, {write_p(self.p_value)}"
@@ -147,7 +147,7 @@ class EstimatedPrior(FrameResult):
 
     @cached_property
     def _curve(self) -> PchipInterpolator:
-        """Interpolating function from log-odds to the log density."""
+        """Interpolating function from log-odds to the log density, which extrapolates by default."""
         return PchipInterpolator(self.log_odds, self.log_density)
 
     def density(self, prior: ArrayLike) -> Floats:
@@ -220,7 +220,7 @@ class PriorEstimate(EstimatedPrior):
         return int(self.bins.counts.unlabelled.sum())
 
     def describe(self) -> str:
-        """Return a phrase: what the prior is estimated from, and the estimate with its interval."""
+        """Return a phrase: source, estimate and interval; of batches, a further one's 95 % range."""
         scores = f"{self.n_unlabelled:,} unlabelled score{'s' * (self.n_unlabelled > 1)}"
         if self.method == "audited":
             return f"the prior estimated from audited labels among {scores}: {self}"
@@ -233,13 +233,13 @@ class PriorEstimate(EstimatedPrior):
         return f"the prior estimated from {scores}{caveat_phrase(self.caveats)}: {self}"
 
     def sensitivity(self, delta: float = DEFAULT_SHIFT) -> tuple[float, float]:
-        """Return the smallest and the largest estimate if label shift does not hold.
+        """Return the smallest and the largest estimate if label shift does not hold, with `estimate` itself.
 
         Parameters
         ----------
         delta : float, default 0.1
-            Shift of the scores of positives or of negatives between labelled cases and deployment, in either
-            direction, in standard deviations of their normal scores.
+            Shift of the scores of one class at a time between labelled cases and deployment, in either
+            direction, in standard deviations of the normal scores of that class, from 0 to 10.
         """
         by = check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
         shifted = [
@@ -254,9 +254,9 @@ class PriorEstimate(EstimatedPrior):
     def half_range(self) -> tuple[float, float]:
         """Return the range of the estimate if positives in deployment score like one half of those labelled.
 
-        The limits are the estimates by the half with the higher and by that with the lower scores. No test on
-        unlabelled scores can tell that positives became easier or harder to recognise. Label about 50 cases
-        of the deployment at random, and pass them as `audited`.
+        These are the least and the largest of the estimates by the half with higher, by that with lower
+        scores, and by all. No test on unlabelled scores can tell that positives became easier or harder to
+        recognise. Label about 50 cases of the deployment at random, and pass them as `audited`.
         """
         counts = self.bins.counts
         n_below = np.cumsum(counts.positive)
@@ -269,7 +269,7 @@ class PriorEstimate(EstimatedPrior):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Sentences that label shift is rejected or `sensitivity` wider than the interval; or ()."""
+        """Sentences that label shift is rejected or `sensitivity` exceeds the interval; () if audited."""
         if self.method == "audited":
             return ()
         low, high = self.sensitivity()
@@ -290,7 +290,7 @@ class PriorEstimate(EstimatedPrior):
         return make_frame([self._to_row(), *(batch._to_row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return a row a bin: bin, score_high (last nan), n_positive ... n_unlabelled, expected, residual."""
+        """Return a row a bin: bin (from 1), score_high (last nan), n_positive ..., expected, residual."""
         counts = self.bins.counts
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
         return make_frame(
@@ -425,7 +425,7 @@ def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any
 
 
 def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
-    """Return `estimate` with `batches` and, if these suffice, the distribution of a further batch's prior."""
+    """Return `estimate` with `batches` and a further batch's prior or, with too few data, a warning more."""
     level, bins = estimate.confidence_level, estimate.bins
     each = []
     for name, row in counts.items():
@@ -469,7 +469,7 @@ def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) ->
 
 
 def _estimate_from_audit(estimate: PriorEstimate, strata: AuditedStrata) -> PriorEstimate:
-    """Return the estimate by audited labels in place of that under label shift."""
+    """Return the estimate by audited labels; its only warning is that they exclude that under label shift."""
     smoothed, observed = strata.add_half_cases(), strata.estimate
     critical, widest = (float(chi2.ppf(level, 1)) for level in (estimate.confidence_level, DENSITY_LEVEL))
     low, high = smoothed.interval_limits(critical)
@@ -504,7 +504,7 @@ def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
 
 
 def note_scores_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
-    """Return a list with a note if many unlabelled scores are outside the labelled range, else []."""
+    """Return a note in a list if over max(1 %, 10 / len(score)) of `unlabelled` are beyond `score`, or []."""
     share = float(((unlabelled < score.min()) | (unlabelled > score.max())).mean())
     if share <= max(0.01, 10 / len(score)):
         return []
@@ -590,7 +590,7 @@ def caveat_phrase(caveats: Sequence[str]) -> str:
 
 
 def likelihood_ratio(estimate: PriorEstimate, log_odds: Floats) -> Floats:
-    """Return twice the fall of the log-likelihood from its peak at `log_odds`, divided by `ratio_scale`."""
+    """Return twice the fall of the bins' log-likelihood from its peak at `log_odds`, over `ratio_scale`."""
     counts = estimate.bins.counts
     return _scaled_ratio(counts, mixtures.find_peak(counts), estimate.ratio_scale, log_odds)
 
@@ -614,7 +614,7 @@ def _test_label_shift(counts: BinCounts, fit: ClassFit, prior: Floats) -> LabelS
 
 
 def _collect_warnings(estimate: PriorEstimate) -> list[str]:
-    """Return the texts of all warnings that apply to an estimate."""
+    """Return the texts of the warnings about bins, labels and label shift that apply to an estimate."""
     positive, negative, _ = (int(total) for total in estimate.bins.counts.totals)
     shift = estimate.label_shift
     area, spread = mixtures.binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)

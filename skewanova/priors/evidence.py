@@ -78,7 +78,7 @@ class UnitSums(NamedTuple):
 
     @classmethod
     def from_cases(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
-        """Return, by kind, sums over units; a unit weighs the sum over its cases (each 1 if None)."""
+        """Return sums over the units of each kind; a unit weighs the sum over its cases there (1 if None)."""
         size = unit.max(initial=0) + 1
         each, codes = np.unique(kind * size + unit, return_inverse=True)
         weights = np.bincount(codes.reshape(-1), weights=weight).astype(np.float64)
@@ -103,7 +103,7 @@ class UnitSums(NamedTuple):
         return UnitSums(*(part.reshape(shape) for part in self))
 
     def effective_number(self) -> Floats:
-        """Return (sum of weights)^2 / (sum of squared weights) of the units of every kind (Kish 1965)."""
+        """Return (sum of weights)^2 / (sum of squares) of each kind's units (Kish 1965), 0 without any."""
         return np.asarray(self.total**2 / np.maximum(self.squares, 1.0))  # squares are 0 or at least 1
 
 

@@ -60,7 +60,7 @@ class BinCounts(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Common shape of the arrays without their last axis, the bins."""
+        """Broadcast shape of the arrays without their last axis, the bins."""
         return np.broadcast_shapes(*(part.shape[:-1] for part in self))
 
     def add_axis(self) -> Self:
@@ -123,7 +123,7 @@ def log_odds_range(n_unlabelled: Floats) -> tuple[Floats, Floats]:
 
 
 def find_peak(counts: BinCounts) -> Peak:
-    """Return the log-odds of the likeliest prior, and the profile log-likelihood there, of each sample."""
+    """Return each sample's likeliest log-odds (a finite limit for prior 0 or 1), and log-likelihood."""
     low, high = (np.broadcast_to(end, counts.shape) for end in log_odds_range(counts.totals[2]))
     places = low[..., None] + np.linspace(0, 1, N_GRID) * (high - low)[..., None]
     best = _index_grid_maximum(counts.add_axis(), places)
@@ -160,7 +160,7 @@ def _index_grid_maximum(counts: BinCounts, places: Floats) -> Codes:
 
 
 def likelihood_ratio_statistic(counts: BinCounts, log_odds: Floats, top: Floats) -> Floats:
-    """Return twice the fall of the profile log-likelihood from its maximum `top` at each of `log_odds`."""
+    """Return twice the fall of the log-likelihood from its maximum `top` at `log_odds`, at least 0."""
     return np.maximum(
         0.0, 2 * (top - fit_classes(counts, np.asarray(scipy.special.expit(log_odds))).log_likelihood)
     )
@@ -254,8 +254,8 @@ def _class_probabilities(counts: BinCounts, prior: Floats, share: Floats) -> tup
 def find_roots(
     function: Callable[[Floats], Floats], low: Floats, high: Floats, *, close: float = TOLERANCE
 ) -> Floats:
-    """Return, by element, the root of an increasing function, or the nearest end (Chandrupatla 1997)."""
-    # scipy has this method for arrays from 1.15 on only
+    """Return roots of an increasing function (x or value within `close`), or the end nearest to it."""
+    # the method of Chandrupatla (1997), which scipy has for arrays from 1.15 on only
     new, old = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
     at_new, at_old = function(new), function(old)
     fixed, nearest = (at_new >= 0) | (at_old <= 0), np.where(at_new >= 0, new, old)

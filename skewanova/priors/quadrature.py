@@ -48,7 +48,7 @@ def prior_from_log_odds(log_odds: Floats) -> Floats:
 
 
 def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return log skews in [low, high] and weights summing to its length; panels end at `breaks` (priors)."""
+    """Return log skews and weights summing to high - low, or 1 if it is 0; panels end at priors `breaks`."""
     if not low < high:  # neighbouring doubles may have equal logarithms
         return np.array([low]), np.array([1.0])
     edges = _panel_edges(low, high, width=PANEL_WIDTH, cuts=[log_skew(p) for p in breaks])
@@ -75,7 +75,7 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
 
 
 def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return priors, and quadrature weights over log-odds, on panels that end at `priors` and `breaks`."""
+    """Return priors, and weights summing to the range of log-odds; panels end at `priors` and `breaks`."""
     edges = np.unique(
         scipy.special.logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]]))
     )

@@ -391,12 +391,12 @@ class DiscretePrior:
         return float(self._nodes[0][self._nodes[1] > 0].max())
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return copies of the priors and of their weights, summing to 1; `breaks` are ignored."""
+        """Return copies of the priors, in their order, and weights summing to 1; `breaks` are ignored."""
         priors, weights = self._nodes
         return priors.copy(), weights.copy()
 
     def describe(self) -> str:
-        """Return the phrase "priors (weights) P (W), ..." with every prior and weight."""
+        """Return the phrase "priors (weights) P (W), ..." in the order of `priors`; the weights sum to 1."""
         values = ", ".join(f"{p:g} ({w:.3g})" for p, w in zip(*self._nodes, strict=True))
         return f"priors (weights) {values}"
 
@@ -482,7 +482,7 @@ PriorLike: TypeAlias = "DeploymentPrior | FrozenDistribution | tuple[float, floa
 
 
 def _convert_scipy(value: Any) -> DeploymentPrior:
-    """Return a frozen scipy distribution as a BetaPrior, UniformPrior or ContinuousPrior."""
+    """Return scipy's beta(a, b) as a BetaPrior, uniform as a UniformPrior, others as a ContinuousPrior."""
     name = getattr(getattr(value, "dist", None), "name", "")
     if name == "beta" and len(value.args) == 2 and not value.kwds:
         return BetaPrior(*value.args)

@@ -77,7 +77,7 @@ class Scale(NamedTuple):
     is_log: bool = True
 
     def x(self, values: Floats | float) -> Floats:
-        """Return the horizontal positions of values in pixels."""
+        """Return the horizontal positions of values in pixels, not clipped."""
         (low, high), values = self.x_limits, np.asarray(values)
         share = np.log(values / low) / np.log(high / low) if self.is_log else (values - low) / (high - low)
         result: Floats = self.left + (self.right - self.left) * share
@@ -91,7 +91,7 @@ class Scale(NamedTuple):
         return result
 
     def path(self, x: Floats, y: Floats) -> str:
-        """Return the SVG path of a line through points in units of the axes."""
+        """Return the SVG path of a line through finite points in units of the axes, "" of fewer than two."""
         return draw_path(self.x(x), self.y(y))
 
 
@@ -100,7 +100,7 @@ INTERVALS, ROW_HEIGHT = Layout("means", 640, 0, 14, 0, 34, 14, 24), 28
 
 
 def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, label: str) -> Chart:
-    """Return label, size, scale, ticks and rows (text, color, y, mean, low, high) of a chart of means."""
+    """Return label, size, scale, ticks and rows (text, color; y, mean, low, high in pixels) as attributes."""
     numbers = ranking[["mean", "conf_low", "conf_high"]].to_numpy(dtype=np.float64)
     layout = INTERVALS
     names = [shorten_name(str(model), layout.max_name) for model in ranking["model"]]
@@ -182,7 +182,7 @@ def build_chart(
 
 
 def choose_steps(low: float, high: float) -> list[float]:
-    """Return about five values within the limits: multiples of 1, 2 or 5 times a power of ten."""
+    """Return two to six ascending values in the limits: multiples of 1, 2 or 5 times a power of ten."""
     rough = (high - low) / 5  # matplotlib's ticks would take long to load
     unit = 10.0 ** np.floor(np.log10(rough))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * (1 - 1e-9))
@@ -191,7 +191,7 @@ def choose_steps(low: float, high: float) -> list[float]:
 
 
 def choose_limits(values: Floats) -> tuple[float, float]:
-    """Return limits (low, high) around the finite values, at multiples of the step of `choose_steps`."""
+    """Return limits (low, high) around values, not all nan, at multiples of the step of `choose_steps`."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     steps = choose_steps(low, max(high, low + 1e-3))
     step = steps[1] - steps[0] if len(steps) > 1 else high - low + 1e-3
@@ -247,7 +247,7 @@ def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
 
 
 def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> list[dict[str, Any]]:
-    """Return color, text, y and end (of the line) of each name, in pixels, at least a line of text apart."""
+    """Return in the order of `lines` color, text, y and line's end in pixels; texts are apart if they fit."""
     height = scale.bottom - scale.top
     ends = np.array([float(scale.y(line.y[-1])) for line in lines])
     gap = min((layout.font + 4) / height, 1 / max(len(lines) - 1, 1))
@@ -259,7 +259,7 @@ def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> li
 
 
 def _place_shade(limits: tuple[float, float], scale: Scale) -> dict[str, Any]:
-    """Return x and right (sides in pixels) and text of the shaded deployment prior, by name."""
+    """Return x and right (sides in pixels, in the box) and text of the shaded deployment prior, by name."""
     low, high = (float(np.clip(value, *scale.x_limits)) for value in limits)
     text = f"deployment prior {limits[0]:.3g}" + (f" to {limits[1]:.3g}" if limits[1] > limits[0] else "")
     return {"x": float(scale.x(low)), "right": float(scale.x(high)), "text": text}
@@ -296,7 +296,7 @@ def _place_segment(each: Segment, scale: Scale, font: int) -> dict[str, Any]:
 
 
 def number_colors(models: Sequence[str], named: Iterable[str]) -> dict[str, int]:
-    """Return each model's colour from 1; of more than ten models all but the named ones have 0."""
+    """Return each model's colour, from 1 in order; of more than ten models the first ten named, others 0."""
     if len(models) <= len(LIGHT_COLORS):
         return {model: i + 1 for i, model in enumerate(models)}
     chosen = [model for model in models if model in set(named)][: len(LIGHT_COLORS)]
