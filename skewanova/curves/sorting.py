@@ -8,7 +8,7 @@ integers is vectorised, and several times faster than ``argsort`` or sorting eac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -59,7 +59,7 @@ def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | N
 
 
 def find_run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-    """Return the last row of every run of equal scores; a run ends with its part, of these sizes if given."""
+    """Return the index of the last row of every run of equal scores; a run ends with its part, if any."""
     ends = np.ones(len(keys), dtype=bool)
     rank = keys >> 1
     np.not_equal(rank[1:], rank[:-1], out=ends[:-1])
@@ -108,7 +108,7 @@ def _iter_positive_rows(keys: Ints) -> Iterator[NDArray[np.intp]]:
 
 
 def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsWithPositives:
-    """Return both counts before, then after, runs with the last positive in `rows`, which `seen` precede."""
+    """Return counts before, then after, runs whose last positive is in `rows`, which follow `seen` others."""
     key, last, true = keys[rows], rows, np.arange(seen + 1, seen + 1 + len(rows))
     goes_on = rows[-1] + 1 < len(keys) and keys[rows[-1] + 1] == key[-1]
     ends = np.append(key[1:] != key[:-1], not goes_on)
@@ -147,7 +147,7 @@ class _Packing:
     exponent: int
     signed: bool
     infinite: bool
-    ranked: NDArray[Any] | None  #: distinct scores, if their ranks are packed
+    ranked: NDArray[Any] | None = None  #: distinct scores, if their ranks are packed
 
     def encode(self, score: NDArray[Any], out: Ints) -> None:
         """Write integers with the order and the ties of the scores to `out`."""
@@ -190,10 +190,8 @@ def _flip_negative(bits: Ints) -> None:
     bits -= sign
 
 
-def _choose_packing(
-    score: NDArray[Any], distinct: NDArray[Any] | None = None
-) -> tuple[_Packing, NDArray[Any]]:
-    """Return a packing and values: scores (or ranks in `distinct`), or their ranks if scores would merge."""
+def _choose_packing(score: NDArray[Any]) -> tuple[_Packing, NDArray[Any]]:
+    """Return a packing and the values to pack: scores, or their ranks if scores would merge or overflow."""
     is_float, size = score.dtype.kind == "f", score.dtype.itemsize
     low, high = float(score.min()), float(score.max())
     infinite = bool(np.isinf(low) or np.isinf(high))
@@ -202,11 +200,12 @@ def _choose_packing(
     within = 1 if infinite else 2
     exponent = int(np.frexp(top / within)[1]) if top >= within else 0
     key_type = np.int32 if (size <= 4 if is_float else top < FIRST_INEXACT_SINGLE) else np.int64
-    packing = _Packing(score.dtype, key_type, exponent, not low >= 0, infinite, distinct)
+    packing = _Packing(score.dtype, key_type, exponent, not low >= 0, infinite)
     if (size <= 8 if is_float else top < FIRST_INEXACT) and not packing.loses_bits(score):
         return packing, score
-    levels, ranks = np.unique(score, return_inverse=True)
-    return _choose_packing(ranks.reshape(-1), levels)
+    distinct, ranks = np.unique(score, return_inverse=True)
+    packing, values = _choose_packing(ranks.reshape(-1))
+    return replace(packing, ranked=distinct), values
 
 
 #: Most distinct weights of a class by which jackknife cases are grouped.
@@ -214,7 +213,7 @@ MAX_DISTINCT_WEIGHTS = 64
 
 
 def rank_among_positives(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
-    """Return slots: 2 k + 1 of a tie with the k-th highest (from 0) of ascending `levels`, 2 k just above."""
+    """Return slots: 2 k + 1 of ties with the k-th highest (from 0) of ascending `levels`, 2 k just above."""
     below, at_or_below = (np.searchsorted(levels, score, side=side) for side in ("left", "right"))
     return np.asarray(2 * (len(levels) - at_or_below) + (at_or_below > below))
 

@@ -238,7 +238,7 @@ def _smallest_auprec(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, 
 
 
 def _decline_per_decade(ends: Floats, low: float, high: float, curves: MeanCurves) -> Floats:
-    """Return each model's fall per tenfold skew of `ends` (n_models, 2) at both priors; at one, a slope."""
+    """Return each model's loss per tenfold skew, from `ends` (n_models, 2) at low and high, or the slope."""
     if low == high:
         return np.asarray(curves.slope(low) * np.log(10))
     decades = np.log10((1 - low) / low) - np.log10((1 - high) / high)

@@ -199,7 +199,7 @@ def intervals_covering_zero(
 def _crossing_limits(
     edges: Floats, intervals: list[tuple[float, float]], root: float
 ) -> tuple[float, float, bool, bool]:
-    """Return low and high (priors) of the interval around `root` (log-odds), and True if each is an edge."""
+    """Return low, high (priors) of the interval around `root` (log-odds), and for both if it is an edge."""
     around = (ends for ends in intervals if ends[0] - ROOT_TOLERANCE <= root <= ends[1] + ROOT_TOLERANCE)
     low, high = next(around, (root, root))
     open_low, open_high = low <= edges[0] + ROOT_TOLERANCE, high >= edges[-1] - ROOT_TOLERANCE
@@ -371,7 +371,7 @@ def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0
 def band_intervals(
     panel: PanelCurves, critical: float, rarest: float = 0.0
 ) -> list[tuple[int, int, float, float]]:
-    """Return (better, worse, low, high), indices and log-odds, where a band excludes 0 from `rarest` on."""
+    """Return (better, worse, low, high), indices and log-odds, of bands without 0 from prior `rarest` on."""
     if np.isnan(critical):
         return []
     floor, top = float(logit(max(panel.low, rarest))), float(logit(panel.high))

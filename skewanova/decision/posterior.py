@@ -37,7 +37,7 @@ N_SPREADS, N_SCALES = 200, 40
 def probability_best(
     estimate: Floats, covariance: Floats, *, df: float, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> Floats:
-    """Return the posterior probability (n_models,) of the largest true value; models always equal share."""
+    """Return posterior probabilities (n_models,) of the largest true value; models that always tie share."""
     return fraction_best(draw_posterior(estimate, covariance, df=df, n_draws=n_draws, rng=rng))
 
 

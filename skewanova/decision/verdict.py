@@ -199,7 +199,7 @@ class PairwiseOrder:
 
     @property
     def state(self) -> str:
-        """``undecided`` if all or no models are candidates, ``choose`` if one wins all tests, or ``tie``."""
+        """``undecided`` if all or none are candidates, ``choose`` if one wins all tests, else ``tie``."""
         if not self.candidates or not self.others:
             return "undecided"
         return "choose" if len(self.wins_of(self.candidates[0])) == len(self.models) - 1 else "tie"
@@ -368,7 +368,7 @@ class Judgement:
         return sorted([*rows, *self._band_evidence()], key=rank_certainty, reverse=True)
 
     def _band_evidence(self) -> list[Any]:
-        """Return the surest row of both outer bands or, in a tie, of each model that only bands put lower."""
+        """Return the surest row of each outer band or, in a tie, of each model that only bands put lower."""
         bands = self.order.bands
         if self.state == "by_prior":
             ends = min(bands, key=lambda band: band[2]), max(bands, key=lambda band: band[3])

@@ -204,7 +204,7 @@ class RowChecks:
         return [(cell, scores.unique()) for cell, scores in groups]
 
     def place_cases(self, frame: pd.DataFrame, *, levels: Sequence[NDArray[Any]]) -> RankedCases:
-        """Return the positions of the cases of a bucket on the curves of all models and runs.
+        """Return the labels and slots of the cases of a bucket on the curves of all models and runs.
 
         `levels` are the distinct scores of the positives of each model in each run, in ascending order.
         """
@@ -220,7 +220,7 @@ class RowChecks:
 
 
 def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
-    """Return the values as a categorical of `levels`, each one of them as text without a final .0."""
+    """Return the values as a categorical of `levels`; each must equal one as text without a final .0."""
     codes, names = pd.factorize(values)
     index = {str(level): i for i, level in enumerate(levels)}
     texts = [name if name in index else name.removesuffix(".0") for name in map(str, names)]
