@@ -38,6 +38,13 @@ def run(*arguments):
     )
 
 
+def list_commands(group=cli_commands.main, path=()):
+    """Words that call the group and each of its commands."""
+    yield path
+    for name, command in getattr(group, "commands", {}).items():
+        yield from list_commands(command, (*path, name))
+
+
 def content(folder):
     return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from command_runs import QUICK, assert_refused, content, frame, run, wide
+from command_runs import QUICK, assert_refused, content, frame, list_commands, run, wide
 from halved_tables import halved_frame
 from loops import each
 from messages import expect_warning
@@ -66,13 +66,7 @@ def test_names_that_the_terminal_cannot_show_do_not_stop_it(folder):
     assert "models: \\u6a21\\u578b, m1\n" in told
 
 
-def commands(group=cli_commands.main, path=()):
-    yield path
-    for name, command in getattr(group, "commands", {}).items():
-        yield from commands(command, (*path, name))
-
-
-@each("path", list(commands()), ids=" ".join)
+@each("path", list(list_commands()))
 @each("flag", ["--help", "-h"])
 def test_help_fits_80_columns(path, flag):
     done = CliRunner().invoke(cli_commands.main, [*path, flag], prog_name="skewanova", env={"COLUMNS": "200"})
@@ -85,7 +79,7 @@ def test_help_fits_80_columns(path, flag):
 
 
 def test_every_option_has_help_and_the_version_is_printed():
-    for path in commands():
+    for path in list_commands():
         command = cli_commands.main
         for name in path:
             command = command.commands[name]

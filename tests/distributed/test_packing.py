@@ -9,7 +9,7 @@ from loops import each
 from messages import expect_error
 
 import skewanova as sa
-from skewanova.curves.groups import PackedCurve, WeightedCurve
+from skewanova.curves.groups import WeightedCurve
 from skewanova.distributed import packing
 
 
@@ -32,21 +32,6 @@ def test_missing_keys_and_labels_are_kept_and_categories_without_rows_are_none()
     unlabelled.loc[4, "y_true"] = np.nan
     (found,) = packing.sample_groups(unlabelled)
     assert (found.labels, packing.count_levels(unlabelled, cuts={})["n"].sum()) == (("1", "0", "nan"), 6)
-
-
-def test_labels_of_a_whole_group_are_those_of_all_groups():
-    frame = rows_of(y_true=np.where(np.arange(200) % 3 == 0, "yes", "no"), case=range(200))
-    found = packing.pack_group(frame[::-1], pos_label="yes")
-    assert (found.model, found.fold, found.labels, found.has_whole_cases) == ("a", "2", ("no", "yes"), True)
-    expected = PackedCurve.from_cases((frame["y_true"] == "yes").to_numpy(), frame["y_score"].to_numpy())
-    assert [part.tolist() for part in found.curve.counts()] == [part.tolist() for part in expected.counts()]
-    assert not packing.pack_group(frame.assign(case=frame["case"] + 0.5), pos_label="yes").has_whole_cases
-    assert not packing.pack_group(frame.drop(columns="case"), pos_label="yes").has_whole_cases
-    only = pd.Series(["b", "b", "a"])
-    assert packing.read_labels(only[:2], ("a", "b"), "b").tolist() == [True, True]
-    assert packing.read_labels(only, ("a", "b"), "a").tolist() == [False, False, True]
-    with pytest.raises(sa.InputError):
-        packing.read_labels(only, ("a", "c"), "a")
 
 
 @each(("columns", "error", "message"), [

@@ -8,16 +8,15 @@ import time
 import warnings
 from itertools import count
 
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from fuzz import arrays, damage, designs, faults, names, options, priors, same, tables
+from fuzz import arrays, damage, designs, faults, names, options, priors, tables
 from fuzz.generator import CORPUS, Generator
 from studies.one_set import paired_study
 
-MODULES = (tables, designs, priors, damage, options, names, faults, arrays, same)
+MODULES = (tables, designs, priors, damage, options, names, faults, arrays)
 GENERATORS = [generator for module in MODULES for generator in module.GENERATORS]
 MINUTES, SEED = (float(os.environ.get(f"FUZZ_{name}", 0)) for name in ("MINUTES", "SEED"))
 DRAWN = [generator for generator in GENERATORS if generator.examples or MINUTES]
@@ -56,10 +55,3 @@ def test_every_folder_of_the_corpus_has_a_generator_whose_rules_warnings_break()
     noisy = Generator("noisy", st.none(), lambda _: warnings.warn("x", RuntimeWarning, stacklevel=1), 1)
     with pytest.raises(RuntimeWarning):
         noisy.check(None)
-
-
-def test_names_are_named_back_in_messages_too():
-    """A message quotes a name as Python does, whatever quotation marks are in it."""
-    name = "z é'0\""
-    result = same._named_back(pd.DataFrame({"model": [name], "advice": [f"model {name!r}"]}), {name: "m0"})
-    assert result.to_numpy().tolist() == [["m0", "model 'm0'"]]

@@ -104,7 +104,7 @@ def test_results_that_make_frames_are_accepted_and_refusals_name_others(result):
 
 @pytest.mark.no_cover
 @each("plot", [*PLOTS, lambda r: sp.plot_surface(r, kind="3d")])
-@each("names", [NAMES[:2], HOSTILE, tuple(f"m{i}" for i in range(30))])
+@each("names", [HOSTILE, tuple(f"m{i}" for i in range(30))])
 def test_everything_fits_and_every_model_is_named(plot, names):
     if len(names) == 30 and plot not in ALONG_PRIOR:
         return

@@ -215,9 +215,7 @@ ROWS = {"model": ["A", "NA"], "fold": [1, 2], "y_true": [True, False], "y_score"
     lambda rows: pa.table({**rows, "model": pa.array(rows["model"]).dictionary_encode()}),
     lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Enum(["NA", "A"]))),
     lambda rows: pd.DataFrame(rows).astype({"model": "category", "fold": "category"}),
-    lambda rows: pd.DataFrame(rows).astype({"fold": "Int64", "y_true": "boolean", "y_score": "Int64"}),
     lambda rows: pa.table({**rows, "model": pa.array(rows["model"], pa.large_string())}),
-    lambda rows: pa.concat_tables([pa.table(rows).slice(0, 1), pa.table(rows).slice(1)]),
     lambda rows: pa.table({**rows, "model": pa.chunked_array([[m] for m in rows["model"]])}),
     lambda rows: pa.table(
         {**rows, "model": pa.chunked_array([pa.array([m]).dictionary_encode() for m in rows["model"]])}

@@ -195,9 +195,10 @@ def test_failures_scores_and_responses_that_are_missing_are_named():
     )
     with pytest.raises(TypeError, match=f"^{message}$"):
         sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
-    message = "has no predict_proba to score cases with; use another model$"  # which "auto" cannot use either
-    with pytest.raises(TypeError, match=message):
-        sa.scores_from_estimators({"A": Unscored()}, X, Y, response_method="predict_proba")
+    for method, missing in (("predict_proba", ""), ("auto", "decision_function or ")):
+        message = f"has no {missing}predict_proba to score cases with; use another model$"
+        with pytest.raises(TypeError, match=message):
+            sa.scores_from_estimators({"A": Unscored()}, X, Y, response_method=method)
     groups = np.arange(200) // 4
     with pytest.raises(sa.InputError, match=r"or leave out `groups` if its cases are no more alike"):
         sa.scores_from_estimators({"A": BAYES}, X, Y, groups=groups, cv=list(KFold(7).split(X)))
