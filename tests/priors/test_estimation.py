@@ -1,7 +1,6 @@
 """The estimated prior: intervals, test of label shift, what it refuses, and its use as a deployment prior."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -272,16 +271,20 @@ def audited_sample(rng, n_audited, prior=0.05, shift=0.0):
     return unlabelled, labels
 
 
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_audited_labels_cover_the_prior_and_exclude_batches():
-    rng, labelled = np.random.default_rng(0), scores()[0]
+    rng, labelled, critical = np.random.default_rng(0), scores()[0], float(chi2.ppf(0.95, 1))
     inside, naive = [], []
-    with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
-        for _ in range(60):
-            unlabelled, labels = audited_sample(rng, 100, shift=1.0)
-            audit = estimate_prior(LABELS, labelled, unlabelled, audited=labels)
+    for sample in range(60):
+        unlabelled, labels = audited_sample(rng, 100, shift=1.0)
+        strata = mixtures.AuditedStrata.from_scores(unlabelled, labels).add_half_cases()
+        inside.append(strata.likelihood_ratio(0.05) <= critical)
+        if sample < 12:
             plain = estimate_prior(LABELS, labelled, unlabelled)
-            inside.append(audit.conf_low <= 0.05 <= audit.conf_high)
             naive.append(plain.conf_low <= 0.05 <= plain.conf_high)
+        if sample < 2:  # what an interval is made of
+            audit = estimate_prior(LABELS, labelled, unlabelled, audited=labels)
+            assert (audit.conf_low, audit.conf_high) == strata.interval_limits(critical)
     assert np.mean(inside) >= 0.88  # 60 draws of .95
     assert np.mean(naive) < np.mean(inside)
     labels = np.zeros(2000)

@@ -9,19 +9,8 @@ from hypothesis import strategies as st
 from loops import each
 
 from skewanova.inference.intervals import choose_method
-from skewanova.priors.evidence import (
-    MIN_CASES,
-    MIN_CASES_WITH_TIES,
-    MIN_FOR_JACKKNIFE,
-    MIN_NEGATIVES_FOR_INTERVALS,
-    MIN_POSITIVES_FOR_INTERVALS,
-    SLACK,
-    Support,
-    UnitSums,
-    effective_negatives,
-    is_sufficient,
-    scarce_class,
-)
+from skewanova.priors import evidence
+from skewanova.priors.evidence import SLACK, Support, UnitSums, effective_negatives, is_sufficient
 
 
 @given(st.integers(1, 10**9), st.floats(1, 1e6))
@@ -39,9 +28,9 @@ def test_the_rarest_prior_by_hand_and_the_spread_of_auto():
     for enough in (50, 100, 30.5):
         near = [enough, enough * (1 - SLACK), enough * (1 - 3 * SLACK)]
         assert is_sufficient(near, enough).tolist() == [True, True, False]
-    assert (MIN_CASES, MIN_CASES_WITH_TIES) == (Support(1, 1).needed, 50) == (30, 50)
-    limits = MIN_POSITIVES_FOR_INTERVALS, MIN_FOR_JACKKNIFE, MIN_NEGATIVES_FOR_INTERVALS
-    assert limits == (30, 50, 100)
+    assert (evidence.MIN_CASES, evidence.MIN_CASES_WITH_TIES) == (Support(1, 1).needed, 50) == (30, 50)
+    assert (evidence.MIN_POSITIVES_FOR_INTERVALS, evidence.MIN_NEGATIVES_FOR_INTERVALS) == (30, 100)
+    assert evidence.MIN_FOR_JACKKNIFE == 50
     found = effective_negatives(900, [[0.5, 0.1], [0.01, 0.001]])
     np.testing.assert_allclose(found, [[900, 100], [900 / 99, 900 / 999]])
     assert is_sufficient(found, 100).tolist() == [[True, True], [False, False]]
@@ -60,7 +49,7 @@ def test_the_rarest_prior_by_hand_and_the_spread_of_auto():
 ])  # fmt: skip
 def test_limits_of_ties(seen, prior, why):
     """Distinct scores, positives, effective negatives."""
-    assert scarce_class(*seen, prior) == why
+    assert evidence.scarce_class(*seen, prior) == why
 
 
 SIZES = st.sampled_from([1e-200, 0.5, 1.0, 3.0, 1e200])
