@@ -81,17 +81,14 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
         np.testing.assert_allclose(values.T @ values, rows.T @ rows, rtol=1e-10)
 
 
-@pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(STEP_ESTIMATORS)))
-def test_estimators_that_are_no_sums_of_precisions_are_measured_at_every_prior(area_estimator):
-    priors = np.linspace(0.1, 0.3, 200)
-    assert choose_nodes(priors, 0.1, 0.3, area_estimator).priors.tolist() == priors.tolist()
-
-
-@pytest.mark.parametrize("few", [np.array([0.1]), np.linspace(0.1, 0.3, 12)])
-def test_few_priors_are_measured_themselves(few):
-    found = choose_nodes(few, few[0], few[-1], "trapezoid")
-    assert found.priors.tolist() == few.tolist()
-    assert (found.weight == np.eye(len(few))).all()
+@each(("n_priors", "area_estimator"), [
+    (1, "trapezoid"), (12, "trapezoid"), *((200, name) for name in set(ESTIMATORS) - set(STEP_ESTIMATORS)),
+])  # fmt: skip
+def test_few_priors_and_estimators_that_are_no_sums_of_precisions_have_no_nodes(n_priors, area_estimator):
+    priors = np.linspace(0.1, 0.3, n_priors)
+    found = choose_nodes(priors, priors[0], priors[-1], area_estimator)
+    assert found.priors.tolist() == priors.tolist()
+    assert (found.weight == np.eye(n_priors)).all()
 
 
 def test_nodes_serve_priors_within_their_range_unless_these_are_as_few():

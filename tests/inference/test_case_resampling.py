@@ -1,12 +1,11 @@
 """The jackknife of the estimator in use, against leaving out every case or cluster in turn."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 import twins
 from case_values import unit_values
+from fold_tables import REFERENCE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import each
@@ -58,7 +57,7 @@ KINDS = ("cluster", "weight")
 
 @each("area_estimator", estimators.ESTIMATORS)
 @settings(max_examples=12)
-@given(groups=tie_groups(6, 3), seed=st.integers(0, 10**6), drawn=st.sets(st.sampled_from(KINDS)))
+@given(groups=tie_groups(5, 2), seed=st.integers(0, 10**6), drawn=st.sets(st.sampled_from(KINDS)))
 def test_values_are_those_of_leaving_out_every_case_or_cluster(area_estimator, groups, seed, drawn):
     labels, scores = twins.labels_and_scores(groups)
     rng = np.random.default_rng(seed)
@@ -89,14 +88,14 @@ def test_many_weights_go_one_by_one_and_the_latest_weighting_is_kept(monkeypatch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", [1, 12])
-@pytest.mark.parametrize("area_estimator", estimators.STEP_ESTIMATORS)
+@each("block", [1, 12])
+@each("area_estimator", estimators.STEP_ESTIMATORS)
 def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
     monkeypatch.setattr(case_resampling, "BLOCK_SIZE", block)
     rng = np.random.default_rng(3)
-    positive = rng.random(40) < 0.4
-    score = np.round(rng.normal(size=40) + positive, 1)
-    assert_brute(Sample(positive, None, 1.0 + (np.arange(40) % 3 == 0)), score, area_estimator)
+    positive = rng.random(20) < 0.4
+    score = np.round(rng.normal(size=20) + positive, 1)
+    assert_brute(Sample(positive, None, 1.0 + (np.arange(20) % 3 == 0)), score, area_estimator)
 
 
 def test_deviations_of_alike_units_sum_to_the_covariance():
@@ -128,9 +127,6 @@ def test_a_unit_with_all_the_weight_of_a_class_is_the_only_one(area_estimator, c
     assert (found.select_units()[:2, 0] != 0).all()
     only = "cluster with negative cases" if clustered else "negative case"
     assert sample.single_unit_classes == (f"the only {only}",)
-
-
-REFERENCE = Path(__file__).parents[1] / "reference"
 
 
 @pytest.mark.parametrize("name", ["mixed", "apart"])

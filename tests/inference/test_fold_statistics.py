@@ -7,7 +7,7 @@ from fold_tables import INPUTS, correlated_folds, r_number, random_table, table_
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
-from scipy import integrate, stats
+from scipy import stats
 from scipy.linalg import helmert
 
 from skewanova.inference import fold_statistics
@@ -41,20 +41,9 @@ def test_blocked_f_epsilons_and_mauchly_equal_r(name):
     w, p = fold_statistics.mauchly(cov, len(values))
     close(w, r_number(MEASURES, name, "mauchly_base", "statistic"))
     close(w, r_number(MEASURES, name, "afex_model", "mauchly_w"))
+    # mauchly.test has the number of models, not of contrasts, in one place of the second-order term
     expected = r_number(MEASURES, name, "mauchly_base", "p_value")
-    close(mauchly_p_of_r(w, *values.shape), expected)
     close(p, expected, rel=1e-9 if values.shape[1] == 3 else 0.005)
-
-
-def mauchly_p_of_r(w, n_folds, n_models):
-    """Literal copy of what mauchly.test computes: 3 p where the textbook has 3 pp (p = pp + 1)."""
-    n, p, pp = n_folds - 1, n_models, n_models - 1
-    rho = 1 - (2 * pp**2 + pp + 2) / (6 * pp * n)
-    w2 = (pp + 2) * (pp - 1) * (pp - 2) * (2 * pp**3 + 6 * pp**2 + 3 * p + 2)
-    w2 /= 288 * (n * pp * rho) ** 2
-    z, f = -n * rho * np.log(w), pp * (pp + 1) / 2 - 1
-    first, second = stats.chi2.sf(z, f), stats.chi2.sf(z, f + 4)
-    return first + w2 * (second - first)
 
 
 def test_mauchly_rejects_at_its_level_and_friedman_has_ties_or_nothing():
@@ -98,9 +87,13 @@ KERNELS = {
     "mauchly": lambda v: np.stack(
         fold_statistics.mauchly(fold_statistics.fold_covariance(v @ helmert(4).T), 7)),
     "holm": lambda v: fold_statistics.adjust_holm(np.abs(v) % 1),
+    "sign_flip_test": fold_statistics.sign_flip_test, "max_t_test": fold_statistics.max_t_test,
 }  # fmt: skip
-#: Their results are not stacked before the leading axes.
-ALONE = ("paired_t_p_values", "pair_differences", "fold_covariance", "epsilon_gg", "epsilon_hf", "holm")
+#: Their results are stacked before the leading axes.
+STACKED = (
+    "blocked_f", "blocked_test", "gg_test", "hotelling_test", "friedman_test", "contrast_f", "paired_t",
+    "mauchly",
+)  # fmt: skip
 
 
 @each("name", KERNELS)
@@ -109,7 +102,7 @@ def test_kernels_equal_a_loop_over_tables(name):
     before = tables.copy()
     found = KERNELS[name](tables)
     np.testing.assert_array_equal(tables, before)
-    if name not in ALONE:
+    if name in STACKED:
         found = np.moveaxis(found, 0, 2)
     for i, j in itertools.product(range(3), range(2)):
         np.testing.assert_allclose(found[i, j], KERNELS[name](tables[i, j]), rtol=1e-12, atol=1e-15)
@@ -149,14 +142,6 @@ def test_models_alike_up_to_rounding_have_no_t(offset):
     assert (found.std_error == 0).all()
     np.testing.assert_array_equal(found.statistic[1:], -np.inf)
     np.testing.assert_array_equal(fold_statistics.paired_t_p_values(np.column_stack([one, one + 0.01])), 0.0)
-
-
-@pytest.mark.parametrize(("n_folds", "columns", "expected"), [
-    (8, [0, 1, 2], True), (8, [0, 1, 1], False), (8, [0, 0], False), (3, [0, 1, 2], True),
-    (2, [0, 1, 2], False),
-])  # fmt: skip
-def test_full_rank(n_folds, columns, expected):
-    assert fold_statistics.has_full_rank(random_table(n_folds, 3)[:, columns]) is expected
 
 
 def rate(p_values):
@@ -212,7 +197,9 @@ def test_tests_with_halvings_by_hand(halved):
 VALUES = np.array([0.0, 1e-3, 0.05, 0.3, 1.0, 2.0, 3.5, 5.0, 10.0, 30.0])
 
 
-@each(("n_levels", "df"), [(2, 1), (3, 2), (3, 38), (6, 9), (12, 209), (5, np.inf), (30, 100), (12, 3)])
+@each(("n_levels", "df"), [
+    (2, 1), (3, 2), (3, 38), (6, 9), (12, 209), (30, 100), (12, 3), *((n, np.inf) for n in (2, 5, 40, 400)),
+])  # fmt: skip
 def test_tail_is_that_of_scipy(n_levels, df):
     known = stats.studentized_range.sf(VALUES, n_levels, df)
     np.testing.assert_allclose(range_sf(VALUES, n_levels, df), known, rtol=0, atol=1e-13)
@@ -231,19 +218,6 @@ def test_critical_value_is_that_of_scipy(alpha, n_levels, df):
     found = range_isf(alpha, n_levels, df)
     assert found == pytest.approx(stats.studentized_range.isf(alpha, n_levels, df), rel=1e-9)
     assert range_sf(np.array([found]), n_levels, df)[0] == pytest.approx(alpha, abs=1e-14)
-
-
-@each("n_levels", [2, 40, 400])
-@each("width", [0.5, 3.0, 6.0])
-def test_the_range_of_normal_values_by_adaptive_quadrature(n_levels, width):
-    def missing(z):
-        """Density of the largest times the chance that some other value lies below it by the width."""
-        inside = (stats.norm.cdf(z) - stats.norm.cdf(z - width)) ** (n_levels - 1)
-        return n_levels * stats.norm.pdf(z) * (stats.norm.cdf(z) ** (n_levels - 1) - inside)
-
-    expected = integrate.quad(missing, -9, 9, epsabs=1e-14, epsrel=1e-13, limit=500, points=[0, 2, 3, 4])[0]
-    found = fold_statistics._normal_range_sf(np.array([[width]]), n_levels)
-    assert (found.shape, found[0, 0]) == ((1, 1), pytest.approx(expected, abs=2e-13))
 
 
 # Slow twins: every arrangement in turn, statistics from their definitions.
@@ -381,24 +355,7 @@ def test_max_t_permutations_and_sign_flips_of_many_arrangements():
     assert abs(many.mean()) < 4 / np.sqrt(many.size)
 
 
-@pytest.mark.parametrize("test", [fold_statistics.sign_flip_test, fold_statistics.max_t_test])
-def test_leading_axes_equal_a_loop(test):
-    tables = np.random.default_rng(4).normal(size=(2, 3, 6, 3))
-    found = test(tables)
-    for i, j in itertools.product(range(2), range(3)):
-        np.testing.assert_array_equal(found[i, j], test(tables[i, j]))
-
-
-@pytest.mark.parametrize("n_folds", [1, 2, 3, 8])
-def test_sign_flips_enumerates_every_arrangement_once(n_folds):
-    signs, exact = fold_statistics.draw_sign_flips(n_folds)
-    assert exact
-    assert len({tuple(row) for row in signs}) == len(signs) == 2 ** (n_folds - 1)
-    assert (signs[0] == 1).all()
-    assert (signs[:, 0] == 1).all()
-
-
-def test_shares_by_hand_and_the_level_of_sign_flips():
+def test_shares_by_hand():
     means = np.array([[3.0, 1.0, 2.0], [1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [0.0, 0.0, 5.0]])
     third, half = 1 / 3, 1 / 2
     expected = [1 + third, half + third, half + third + 1]
@@ -407,9 +364,3 @@ def test_shares_by_hand_and_the_level_of_sign_flips():
     np.testing.assert_allclose(fold_statistics.fraction_best(np.array([sums])), 1 / 3)
     assert fold_statistics.fraction_best(np.array([[0.1 + 0.2, 0.3]])).tolist() == [0.5, 0.5]
     assert fold_statistics.fraction_best(np.array([[0.5, 0.5 + 1e-9]])).tolist() == [0.0, 1.0]
-    tables = correlated_folds(4000, 10, 4, rho=0.0, rng=np.random.default_rng(21)) * (1, 1, 1, 2.3)
-    three_errors = 3 * np.sqrt(0.05 * 0.95 / 4000)
-    p = np.concatenate([fold_statistics.sign_flip_test(part) for part in np.split(tables, 8)])
-    assert (p <= 0.05).mean() == pytest.approx(0.05, abs=three_errors)
-    family = np.concatenate([fold_statistics.max_t_test(part).min(axis=-1) for part in np.split(tables, 8)])
-    assert (family <= 0.05).mean() == pytest.approx(0.05, abs=three_errors)

@@ -16,15 +16,7 @@ from scipy.integrate import quad
 from skewanova import BetaPrior, SkewanovaWarning, UniformPrior, UniformSkew, auprec_score, iauprec_score
 from skewanova.curves.distributions import true_auprec
 from skewanova.inference import case_resampling, catalogue, covariance, intervals, sampling
-from skewanova.inference.intervals import (
-    bca_acceleration,
-    bca_limits,
-    binomial_limits,
-    confidence_interval,
-    logit_limits,
-    t_limits,
-    wilson_limits,
-)
+from skewanova.inference.intervals import confidence_interval
 from skewanova.scores.design import logit_interval
 
 SETTINGS = {
@@ -53,16 +45,16 @@ def limits(interval):
 @pytest.mark.parametrize(("case", "theta", "n"), [("theta=.5,n=25", 0.5, 25), ("theta=.8,n=10", 0.8, 10)])
 def test_recorded_limits(golden, case, theta, n):
     expected = golden["intervals_95"][case]
-    assert binomial_limits(theta, n, 0.95) == pytest.approx(expected["binomial"], abs=1e-10)
-    assert logit_limits(theta, n, 0.95) == pytest.approx(expected["logit"], abs=1e-10)
-    assert wilson_limits(theta, n, 0.95) == pytest.approx(expected["wilson"], abs=1e-10)
+    assert intervals.binomial_limits(theta, n, 0.95) == pytest.approx(expected["binomial"], abs=1e-10)
+    assert intervals.logit_limits(theta, n, 0.95) == pytest.approx(expected["logit"], abs=1e-10)
+    assert intervals.wilson_limits(theta, n, 0.95) == pytest.approx(expected["wilson"], abs=1e-10)
 
 
 @each("method", catalogue.INTERVALS)
 @each("estimator", ["average_precision", "trapezoid", "interpolated_median"])
 def test_every_method_answers(method, estimator):
-    labels, scores = sample("binormal", 120, 380)
-    folds = np.arange(500) % 5 if method == "cross_validation" else None
+    labels, scores = sample("binormal", 70, 180)
+    folds = np.arange(250) % 5 if method == "cross_validation" else None
     options = {"method": method, "area_estimator": estimator, "folds": folds}
     found = confidence_interval(labels, scores, prior=0.4, **options)
     assert found.conf_low < found.estimate < found.conf_high
@@ -77,7 +69,11 @@ def test_every_method_answers(method, estimator):
 def test_named_methods_are_their_formulas_over_cases_or_folds():
     labels, scores = sample("bibeta", 60, 240)
     theta = auprec_score(labels, scores, prior=0.3)
-    formulas = {"binomial": binomial_limits, "logit": logit_limits, "wilson": wilson_limits}
+    formulas = {
+        "binomial": intervals.binomial_limits,
+        "logit": intervals.logit_limits,
+        "wilson": intervals.wilson_limits,
+    }
     for method, formula in formulas.items():
         found = confidence_interval(labels, scores, prior=0.3, method=method, confidence_level=0.9)
         assert limits(found) == formula(theta, 60, 0.9)
@@ -92,7 +88,7 @@ def test_named_methods_are_their_formulas_over_cases_or_folds():
     areas = [auprec_score(labels[folds == f], scores[folds == f], **options) for f in "abcd"]
     found = confidence_interval(labels, scores, method="cross_validation", folds=folds, **options)
     assert found.estimate == pytest.approx(np.mean(areas))
-    assert limits(found) == pytest.approx(t_limits(np.array(areas), 0.95))
+    assert limits(found) == pytest.approx(intervals.t_limits(np.array(areas), 0.95))
 
 
 def test_deployment_prior_in_place_of_a_prior():
@@ -106,7 +102,7 @@ def test_deployment_prior_in_place_of_a_prior():
     with pytest.warns(SkewanovaWarning, match=r"^m/lam = 45.2 \(negatives over skew, at uniform over priors"):
         rare = confidence_interval(labels[:1650], scores[:1650], deployment_prior=(0.0125, 0.05))
     trials = 1500 / np.exp(quad(lambda prior: np.log((1 - prior) / prior), 0.0125, 0.05)[0] / 0.0375)
-    assert limits(rare) == pytest.approx(wilson_limits(rare.estimate, trials, 0.95), rel=1e-8)
+    assert limits(rare) == pytest.approx(intervals.wilson_limits(rare.estimate, trials, 0.95), rel=1e-8)
     narrow, own = confidence_interval(labels, scores, deployment_prior=(0.2, 0.2)), 150 / 3150
     assert limits(narrow) == limits(confidence_interval(labels, scores, prior=0.2))
     assert limits(quiet(labels, scores)) == limits(quiet(labels, scores, prior=own))
@@ -120,17 +116,17 @@ def test_auto_turns_to_wilson_at_a_rare_prior_and_with_few_cases():
     )
     found = expect_warning(exact(message), confidence_interval, labels, scores, prior=0.02)
     assert (found.method, found.warning) == ("wilson", message)
-    assert limits(found) == pytest.approx(wilson_limits(found.estimate, 1021 / 49, 0.95), rel=1e-8)
+    assert limits(found) == pytest.approx(intervals.wilson_limits(found.estimate, 1021 / 49, 0.95), rel=1e-8)
     labels, scores = sample("binormal", 60, 450)
     assert confidence_interval(labels, scores, prior=0.1).method == "jackknife"  # m/lam = 50
     found = expect_warning(r"^m/lam = 49.9 ", confidence_interval, labels[:-1], scores[:-1], prior=0.1)
-    assert limits(found) == pytest.approx(wilson_limits(found.estimate, 449 / 9, 0.95))
+    assert limits(found) == pytest.approx(intervals.wilson_limits(found.estimate, 449 / 9, 0.95))
     with pytest.warns(SkewanovaWarning, match="^49 negatives are fewer than 50: the interval is Wilson's"):
         confidence_interval(*sample("binormal", 60, 49), prior=0.9)  # though m/lam = 441
     message = "29 positives are fewer than 30: the interval is Wilson's with min(n, m/lam) = 29 trials"
     with pytest.warns(SkewanovaWarning, match=f"^{re.escape(message)}"):
         found = confidence_interval(*sample("binormal", 29, 400), prior=0.5)
-    assert limits(found) == wilson_limits(found.estimate, 29, 0.95)
+    assert limits(found) == intervals.wilson_limits(found.estimate, 29, 0.95)
 
 
 @each(("n_positive", "n_negative", "prior", "lacking"), [
@@ -181,7 +177,7 @@ def test_perfect_scores_and_folds_that_lack_a_class():
         rare = confidence_interval(labels, scores, prior=0.1, confidence_level=0.9)
     assert rare.conf_low == pytest.approx(0.05 ** (9 / 40))  # the negatives count
     found = confidence_interval(labels, scores, prior=0.5, method="wilson")
-    assert limits(found) == wilson_limits(1.0, 12, 0.95)
+    assert limits(found) == intervals.wilson_limits(1.0, 12, 0.95)
     by_fold = {"method": "cross_validation", "folds": np.arange(52) % 3}
     with pytest.warns(SkewanovaWarning, match="the estimate is at its limit"):
         folds = confidence_interval(labels, scores, prior=0.5, **by_fold)
@@ -236,20 +232,6 @@ def test_refused(options, error, message):
         confidence_interval(Y, np.ones((4, 1)))
 
 
-@pytest.mark.no_cover
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_auto_covers_where_trials_by_positives_fail(setting):
-    truth = true_auprec(*SETTINGS[setting], 0.01)
-    cases = [sample(setting, 266, 1021, seed) for seed in range(200)]
-    covered = []
-    for method in ("auto", "logit"):
-        low, high = np.transpose([limits(quiet(*c, prior=0.01, method=method)) for c in cases])
-        covered.append(np.mean((low <= truth) & (truth <= high)))
-    assert covered[0] >= 0.96
-    if setting != "offset_uniform":
-        assert covered[1] < 0.85
-
-
 SIZE, PRIORS = st.integers(1, 40), st.sampled_from([1e-300, 1e-12, 0.001, 0.1, 0.5, 0.99])
 
 
@@ -280,21 +262,9 @@ def test_a_bootstrap_draws_2000_samples():
     found = confidence_interval(labels, scores, method="bootstrap", **asked)
     assert limits(found) == pytest.approx(np.quantile(drawn, [0.05, 0.95]), rel=1e-12)
     area, values = jackknife_values(labels == 1, scores, weighting)
-    expected = bca_limits(area, drawn, bca_acceleration(cases.deviations(values)), 0.9)
+    expected = intervals.bca_limits(area, drawn, intervals.bca_acceleration(cases.deviations(values)), 0.9)
     found = confidence_interval(labels, scores**3, method="bca", **asked)  # ranks are all that counts
     assert limits(found) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("level", [0.8, 0.95])
-def test_deviates_leave_half_of_the_rest_on_either_side(level):
-    assert intervals.bonferroni_value(1, level) == pytest.approx(stats.norm.ppf((1 + level) / 2))
-
-
-@pytest.mark.parametrize(("theta", "size"), [(0.7, 50), (0.3, 8.5), (0.02, 30), (0.98, 30)])
-def test_wilsons_limits_are_where_the_score_test_ends(theta, size):
-    for limit in intervals.wilson_limits(theta, size, 0.9):
-        score = (theta - limit) / np.sqrt(limit * (1 - limit) / size)
-        assert abs(score) == pytest.approx(stats.norm.ppf(0.95))
 
 
 def test_limits_end_at_0_and_1_of_small_samples_percentiles_and_t():

@@ -259,19 +259,3 @@ def test_few_runs_that_differ_much_hold_the_level(n_models, n_runs):
     bounded, published = (rejected(n_models, n_runs, DegreesOfFreedom(of)) for of in ("banerjee", "hillis"))
     assert (bounded <= [0.05, 0.0095]).all()
     assert (published > [0.064, 0.0095]).all()
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover
-def test_equal_learners_are_seldom_told_apart():
-    """150 tables of three equal learners, five seeds, weak cases shared: at most .05 and three errors."""
-    rng, hits = np.random.default_rng(3), np.zeros((150, 2), dtype=bool)
-    labels = np.repeat([1, 0], [60, 200])
-    for table in range(150):
-        learner = rng.normal(size=(260, 3, 1)) + 0.7 * rng.normal(size=(260, 3, 5))
-        shared = labels[:, None, None] * (1.2 + 0.15 * rng.normal(size=(3, 5))) + rng.normal(size=(260, 1, 1))
-        one = auprec_covariance(labels, (shared + learner).reshape(260, 15), prior=0.3)
-        found = compare_runs(one.estimate.reshape(3, 5), one.covariance)
-        hits[table] = found.p_omnibus < 0.05, found.p_adjusted.min() < 0.05
-    assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)).all()
-    assert (hits.mean(axis=0) >= 0.01).all()

@@ -6,18 +6,9 @@ from scipy import stats
 
 from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.rounding import TIE
+from skewanova.inference import compare_test_set, single_test_set
 from skewanova.inference.sampling import Sample
-from skewanova.inference.single_test_set import (
-    MIN_ANGLE_DIFFERENCE,
-    RANK_TOLERANCE,
-    ArcsineAreas,
-    ArcsineScale,
-    compare_test_set,
-    compute_pair_tests,
-    contrast_errors,
-    max_z_value,
-    omnibus_f_test,
-)
+from skewanova.inference.single_test_set import RANK_TOLERANCE, ArcsineAreas, ArcsineScale, max_z_value
 
 POSITIVE = np.arange(30) < 12
 SAMPLE = Sample(POSITIVE)
@@ -84,49 +75,16 @@ def test_an_area_near_a_limit_has_an_angle(area):
 
 @pytest.mark.parametrize("rise", [-2.0, 2.0])
 def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
-    area = np.array([0.2, 0.9])
+    area, least = np.array([0.2, 0.9]), single_test_set.MIN_ANGLE_DIFFERENCE
     slope = np.sqrt(area * (1 - area))
 
     def with_angles(*angles):
         return ArcsineAreas(ArcsineScale(area, np.array(angles), slope), drawn(2), SAMPLE)
 
-    far, near = (with_angles(1 + rise * MIN_ANGLE_DIFFERENCE * share, 1.0) for share in (1, 1 / 4))
-    assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * MIN_ANGLE_DIFFERENCE), rel=1e-6)
+    far, near = (with_angles(1 + rise * least * share, 1.0) for share in (1, 1 / 4))
+    assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * least), rel=1e-6)
     assert chord(near, 0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
-    assert chord(with_angles(np.sign(rise) * MIN_ANGLE_DIFFERENCE, 0.0), 0, 1) == pytest.approx(0.4)
-
-
-def test_pairs_are_tested_on_the_angles_and_told_on_the_areas():
-    area = np.array([0.5, 0.65, 0.9])
-    angles = ArcsineAreas.from_areas(area, drawn(3), SAMPLE)
-    found, values = compute_pair_tests(angles, level=0.9, simultaneous="none"), angles.angle_values
-    for row, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
-        d = values[:, i] - values[:, j]
-        # Spread of each class with n (n - 1), as for a mean.
-        error = np.sqrt(sum(d[rows].var(ddof=1) / rows.sum() for rows in (POSITIVE, ~POSITIVE)))
-        t = (angles.scale.angle[i] - angles.scale.angle[j]) / error
-        df = found.df_error[row]
-        assert found.difference[row] == pytest.approx(area[i] - area[j])
-        assert found.statistic[row] == pytest.approx(t)
-        assert found.p_value[row] == pytest.approx(2 * stats.t.sf(abs(t), df))
-        assert found.critical_value[row] == pytest.approx(stats.t.ppf(0.95, df))
-        assert found.std_error[row] == pytest.approx(found.difference[row] / t)
-        reach = found.critical_value[row] * found.std_error[row]
-        assert found.conf_low[row] == pytest.approx(found.difference[row] - reach)
-        assert found.conf_high[row] == pytest.approx(found.difference[row] + reach)
-    assert found.p_adjusted == pytest.approx(holm_by_hand(found.p_value))
-
-
-def holm_by_hand(p):
-    order = np.argsort(p)
-    return np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)[np.argsort(order)]
-
-
-@pytest.mark.parametrize(("name", "share"), [("none", 1), ("bonferroni", 3)])
-def test_critical_values_share_their_level_among_pairs(name, share):
-    angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
-    found = compute_pair_tests(angles, level=0.9, simultaneous=name)
-    assert found.critical_value == pytest.approx(stats.t.ppf(1 - 0.05 / share, found.df_error))
+    assert chord(with_angles(np.sign(rise) * least, 0.0), 0, 1) == pytest.approx(0.4)
 
 
 def test_differences_without_spread_or_with_rounding_alone_are_not_tested():
@@ -134,11 +92,11 @@ def test_differences_without_spread_or_with_rounding_alone_are_not_tested():
     unknown = [np.nan, np.nan]
     for area, limits in (([0.5, 0.5], [0, 0]), ([1.0, 0.3], unknown), ([0.3, 1.0], unknown)):
         angles = ArcsineAreas.from_areas(np.array(area), np.hstack([values, values]), SAMPLE)
-        found = compute_pair_tests(angles, level=0.95, simultaneous="none")
+        found = single_test_set.compute_pair_tests(angles, level=0.95, simultaneous="none")
         assert found.std_error.tolist() == [0.0]
         assert np.isnan([*found.statistic, *found.p_value, *found.p_adjusted]).all()
         assert [*found.conf_low, *found.conf_high] == pytest.approx(limits, nan_ok=True)
-    assert contrast_errors(np.array([[RANK_TOLERANCE]]), np.ones((1, 1))).tolist() == [0.0]
+    assert single_test_set.contrast_errors(np.array([[RANK_TOLERANCE]]), np.ones((1, 1))).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(("share", "scale", "left"), [(0.1, 1, False), (10.0, 1, True), (0.1, 1e3, False)])
@@ -152,7 +110,7 @@ def test_a_spread_of_rounding_alone_is_none(share, scale, left):
 def test_errors_of_contrasts_are_zero_where_only_rounding_is_left(share, left):
     # Variance of the difference: 2 - 2 correlation; its scale: the sum of both variances, 2.
     covariance = np.array([[1.0, 1 - share * RANK_TOLERANCE], [1 - share * RANK_TOLERANCE, 1.0]])
-    found = contrast_errors(np.array([[1.0, -1.0], [1.0, 0.0]]), covariance)
+    found = single_test_set.contrast_errors(np.array([[1.0, -1.0], [1.0, 0.0]]), covariance)
     assert (found[0] > 0, found[1]) == (left, 1.0)
 
 
@@ -165,18 +123,18 @@ def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts_that_vary():
         error, df = SAMPLE.estimate_errors(angles.angle_values @ vectors[:, k])
         squares.append((vectors[:, k] @ angles.scale.angle / error) ** 2)
         dfs.append(df)
-    statistic, df, df_error, p_value = omnibus_f_test(angles)
+    statistic, df, df_error, p_value = single_test_set.omnibus_f_test(angles)
     shared = stats.hmean(dfs)  # T2 of p = 2 contrasts: F = T2 (df - p + 1) / (p df)
     assert (df, df_error) == (2, pytest.approx(shared - 1))
     assert statistic == pytest.approx(np.sum(squares) * (shared - 1) / (2 * shared))
     assert p_value == pytest.approx(stats.f.sf(statistic, 2, shared - 1))
     one = drawn(1)
     same = ArcsineAreas.from_areas(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), SAMPLE)
-    statistic, df, shared, p_value = omnibus_f_test(same)
+    statistic, df, shared, p_value = single_test_set.omnibus_f_test(same)
     assert df == 0
     assert np.isnan([statistic, shared, p_value]).all()
     two = ArcsineAreas.from_areas(np.array([0.5, 0.5, 0.6]), np.hstack([one, one, drawn(1, seed=1)]), SAMPLE)
-    assert omnibus_f_test(two)[1] == 1
+    assert single_test_set.omnibus_f_test(two)[1] == 1
 
 
 @pytest.mark.parametrize(("share", "df"), [(0.01, 1), (100.0, 2)])
@@ -186,19 +144,19 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
     # Variance of the faint contrast over the trace is near share * RANK_TOLERANCE.
     values = np.hstack([pair, pair[:, :1] + np.sqrt(share * RANK_TOLERANCE) * own])
     means = np.where(POSITIVE[:, None], values[POSITIVE].mean(axis=0), values[~POSITIVE].mean(axis=0))
-    assert omnibus_f_test(unscaled([0.5, 0.5, 0.6], values - means, SAMPLE))[1] == df
+    assert single_test_set.omnibus_f_test(unscaled([0.5, 0.5, 0.6], values - means, SAMPLE))[1] == df
 
 
 def test_degrees_of_freedom_of_cases_bound_those_of_contrasts():
     # Values of +1 and -1 alone: their squares do not vary.
     flip = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
     angles = unscaled([0.5, 0.6], np.stack([flip, 0 * flip], axis=1), Sample(np.arange(40) < 20))
-    statistic, df, shared, p_value = omnibus_f_test(angles)
+    statistic, df, shared, p_value = single_test_set.omnibus_f_test(angles)
     variance = 2 * 1 / 19  # of each class: mean square 1 over (20 - 1)
     assert (statistic, df, shared) == (pytest.approx(0.01 / variance), 1, pytest.approx(38))
     assert p_value == pytest.approx(stats.f.sf(statistic, 1, 38))
-    values = drawn(9)
-    _, df, df_error, p_value = omnibus_f_test(unscaled(np.linspace(0.4, 0.6, 9), values, SAMPLE))
+    angles = unscaled(np.linspace(0.4, 0.6, 9), drawn(9), SAMPLE)
+    _, df, df_error, p_value = single_test_set.omnibus_f_test(angles)
     assert (df, df_error >= 1, 0 <= p_value <= 1) == (8, True, True)
 
 
@@ -213,7 +171,7 @@ def test_deviates_that_are_one_count_as_one_among_their_contrasts():
     angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
     contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
     normal = max_z_value(contrasts, covariance_of(angles.angle_values), 0.9)
-    found = compute_pair_tests(angles, level=0.9, simultaneous="max_z")
+    found = single_test_set.compute_pair_tests(angles, level=0.9, simultaneous="max_z")
     assert found.critical_value == pytest.approx(stats.t.ppf(stats.norm.cdf(normal), found.df_error))
 
 
