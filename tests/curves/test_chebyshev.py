@@ -7,15 +7,8 @@ from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
 from skewanova.base.rounding import TIE
-from skewanova.curves.chebyshev import (
-    DEGREE,
-    PANEL_WIDTH,
-    MeanCurves,
-    certain_signs,
-    panel_priors,
-    panel_series,
-    sign_intervals,
-)
+from skewanova.curves import chebyshev
+from skewanova.curves.chebyshev import DEGREE, PANEL_WIDTH, MeanCurves, panel_priors, sign_intervals
 
 LOW, HIGH = 0.001, 0.6  # 7.3 apart in log-odds: two panels
 
@@ -72,7 +65,7 @@ def test_one_prior_has_a_panel_and_signs_change_at_zeros(monkeypatch):
     x = (np.array([0.0, 2.0])[:, None] + NODES).ravel()
     rows = [dip(x) + 0.02, -dip(x) - 0.02, dip(x) - 0.01, 0.01 - dip(x), x - 1.5, 1.5 - x, x + 1.1, -x - 1.1]
     levels = [0.5 * TIE, 4 * TIE, -0.5 * TIE, -4 * TIE]
-    found = certain_signs(edges, np.array([*rows, *(np.full(len(x), level) for level in levels)]))
+    found = chebyshev.certain_signs(edges, np.array([*rows, *(np.full(len(x), level) for level in levels)]))
     assert found.tolist() == [1, -1, 0, 0, 0, 0, 1, -1, 0, 1, 0, -1]
     found = stretches(lambda x: x**2, [-1.0, 1.0])
     assert {sign for sign, _, _ in found} <= {0, 1}
@@ -145,7 +138,7 @@ def stretches(function, edges):
     edges = np.asarray(edges, dtype=float)
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     x = (middle[:, None] + half[:, None] * NODES).ravel()
-    return sign_intervals(edges, [piece for (piece,) in panel_series(edges, function(x)[None])])
+    return sign_intervals(edges, [piece for (piece,) in chebyshev.panel_series(edges, function(x)[None])])
 
 
 @each(("size", "sign"), [(1.0, 0), (4.0, 1), (-0.5, 0), (-4.0, -1)])

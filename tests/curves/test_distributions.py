@@ -12,32 +12,17 @@ from scipy import stats
 from statsmodels.stats.diagnostic import normal_ad
 
 import skewanova as sa
-from skewanova.curves import distributions
-from skewanova.curves.distributions import (
-    BinormalFit,
-    _normality_notes,
-    auc_and_slopes,
-    auprec_and_slopes,
-    curve_from_rates,
-    find_best_power,
-    fit_binormal,
-    normality_p_value,
-    sample_scores,
-    shape_covariance,
-    true_auc,
-    true_auprec,
-    true_iauprec,
-    true_roc,
-)
+from skewanova.curves import distributions, fit_binormal, sample_scores, true_auc, true_auprec
+from skewanova.curves.distributions import BinormalFit, curve_from_rates, find_best_power, shape_covariance
 
 
 def test_thresholds_are_even_quantiles_without_repeated_points():
     """Of uniform classes on [0, 1] and [0.5, 1.5], three points each: 1/4, 1/2 and 3/4 of either."""
-    curve = true_roc(stats.uniform(0, 1), stats.uniform(0.5, 1), n_points=3)
+    curve = sa.curves.true_roc(stats.uniform(0, 1), stats.uniform(0.5, 1), n_points=3)
     assert curve.thresholds.tolist() == pytest.approx([np.inf, 1.25, 1.0, 0.75, 0.5, 0.25, -np.inf])
     assert curve.fpr.tolist() == pytest.approx([0, 0, 0, 0.25, 0.5, 0.75, 1])
     assert curve.tpr.tolist() == pytest.approx([0, 0.25, 0.5, 0.75, 1, 1, 1])
-    assert len(true_roc(stats.uniform(0, 1), stats.uniform(0, 1)).fpr) == 2001 + 2
+    assert len(sa.curves.true_roc(stats.uniform(0, 1), stats.uniform(0, 1)).fpr) == 2001 + 2
     rates = ([3.0, 2.0, 1.0, 0.0], [0, 0.5, 0.5, 1], [0.2, 0.2, 0.2, 1])
     curve = curve_from_rates(*map(np.array, rates))
     assert curve.thresholds.tolist() == [np.inf, 3.0, 2.0, 0.0]
@@ -81,8 +66,9 @@ def test_recorded_true_areas(golden, setting):
     for prior, value in golden["auprec"][setting].items():
         assert true_auprec(*SETTINGS[setting], float(prior)) == pytest.approx(value, rel=1e-13)
     by_prior, by_skew = golden["iauprec_prior"][setting], golden["iauprec_skew"][setting]
-    assert true_iauprec(*SETTINGS[setting], (0.05, 0.20)) == pytest.approx(by_prior, abs=2e-14)
-    assert true_iauprec(*SETTINGS[setting], sa.UniformSkew(4, 19)) == pytest.approx(by_skew, abs=2e-14)
+    assert sa.curves.true_iauprec(*SETTINGS[setting], (0.05, 0.20)) == pytest.approx(by_prior, abs=2e-14)
+    found = sa.curves.true_iauprec(*SETTINGS[setting], sa.UniformSkew(4, 19))
+    assert found == pytest.approx(by_skew, abs=2e-14)
     assert true_auc(*SETTINGS[setting]) == pytest.approx(golden["auc"][setting], abs=1e-14)
 
 
@@ -114,7 +100,7 @@ def test_the_kink_with_an_infinite_slope_and_the_roc_that_converges():
         rest = mp.quad(lambda u: u / (u + 9 * mp.sqrt(u - 0.5)), [0.5, 0.6, 1])
     assert true_auprec(negative, positive, 0.1) == pytest.approx(float(rest) + 0.5, rel=1e-8)
     for setting in SETTINGS.values():
-        curve = true_roc(*setting, n_points=4000)
+        curve = sa.curves.true_roc(*setting, n_points=4000)
         assert sa.auc(curve) == pytest.approx(true_auc(*setting), abs=1e-6)
         area = sa.auprec(curve, 0.1, area_estimator="exact")
         assert area == pytest.approx(true_auprec(*setting, 0.1), rel=1e-4)
@@ -151,8 +137,8 @@ REFUSED = {
     "`negative` must be continuous, but got a discrete distribution":
         lambda: true_auc(stats.poisson(3), NORMAL),
     "`negative` must have its parameters, such as scipy.stats.gamma(2)": lambda: true_auc(stats.beta, NORMAL),
-    FROZEN: lambda: true_auc(NORMAL, 1.0), NO_MEDIAN: lambda: true_roc(NORMAL, stats.norm(0, -1)),
-    "`n_points` must be at least 1, but got 0": lambda: true_roc(NORMAL, NORMAL, n_points=0),
+    FROZEN: lambda: true_auc(NORMAL, 1.0), NO_MEDIAN: lambda: sa.curves.true_roc(NORMAL, stats.norm(0, -1)),
+    "`n_points` must be at least 1, but got 0": lambda: sa.curves.true_roc(NORMAL, NORMAL, n_points=0),
     "`n_cases` must be at least 2, but got 1": lambda: sample_scores(NORMAL, NORMAL, 1, prior=0.5),
 }  # fmt: skip
 
@@ -186,7 +172,7 @@ def test_areas_hold_however_unequal_the_spreads(shape, prior):
 @each("shape", [(1, 1), (0.7, 0.3), (2, 5), (-1, 1.5)])
 def test_slopes_are_derivatives(shape):
     nodes, step = (np.array([0.02, 0.5]), np.array([0.3, 0.7])), 1e-5
-    for both in (lambda a, b: auprec_and_slopes(a, b, *nodes), auc_and_slopes):
+    for both in (lambda a, b: distributions.auprec_and_slopes(a, b, *nodes), distributions.auc_and_slopes):
         for axis, slope in enumerate(both(*shape)[1]):
             move = step * np.eye(2)[axis]
             ends = [both(*(shape + side * move))[0] for side in (1, -1)]
@@ -275,7 +261,7 @@ def test_shape_covariance_by_hand_and_checks_of_either_class():
     fit = fit_binormal(labels, scores)
     assert fit.normality_positive == pytest.approx(normal_ad(scores[60:])[1])
     assert fit.normality_negative == pytest.approx(normal_ad(scores[:60])[1])
-    assert np.isnan(normality_p_value(np.arange(7.0)))
+    assert np.isnan(distributions.normality_p_value(np.arange(7.0)))
     assert "normality" not in repr(fit)
 
 
@@ -328,8 +314,8 @@ def test_refused(message, call):
 
 @each(("p", "warned"), [(0.0049, True), (0.0051, False)])
 def test_either_class_is_checked_at_half_the_level_of_one_percent(p, warned):
-    assert bool(_normality_notes([p, 0.5], None)) == warned
-    assert bool(_normality_notes([0.5, p], 0.3)) == warned
+    assert bool(distributions._normality_notes([p, 0.5], None)) == warned
+    assert bool(distributions._normality_notes([0.5, p], 0.3)) == warned
 
 
 def test_distributions_have_one_value_a_parameter_and_boxcox_needs_scores_above_0():

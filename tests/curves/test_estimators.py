@@ -247,28 +247,6 @@ def test_points_of_any_rates(n, power, seed, n_ties):
     assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=4e-15, abs=1e-300)
 
 
-@pytest.mark.slow
-@pytest.mark.no_cover
-@pytest.mark.parametrize("estimator", estimators.LINEAR)
-def test_many_priors_of_a_large_sample(estimator, monkeypatch):
-    rng = np.random.default_rng(5)
-    positive = rng.random(300_000) < 0.1
-    score = rng.normal(size=len(positive)) + 1.5 * positive
-    grid = np.tile(PRIORS, 2)
-    found = areas.auprec_score(positive, score, prior=grid, area_estimator=estimator)
-    blocks = list(roc.steps_from_scores(positive, score))
-    assert len(blocks) > 2
-    points = [estimators.LINEAR[estimator](block) for block in blocks]
-    weight = math.fsum(w for p in points for w in p.weight.tolist())
-    for prior, area in zip(grid, found, strict=True):
-        terms = (p.terms(lambda t, f, pi=prior: estimators.vertex_precision(t, f, pi)) for p in points)
-        assert area == pytest.approx(math.fsum(v for t in terms for v in t.tolist()) / weight, rel=2e-15)
-    curve = roc.roc_curve(positive, score)
-    assert areas.auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
-    monkeypatch.setattr(estimators, "MIN_PRIORS_FOR_MOMENTS", np.inf)
-    assert areas.auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
-
-
 def test_centres_of_bins_and_rates_too_small_to_divide_by():
     ratio = np.exp(np.random.default_rng(7).uniform(-300, 300, 5000))
     code = ratio.view(np.int64) >> estimators.LOW_BITS

@@ -156,13 +156,11 @@ def test_packed_curves_are_measured_as_plain_ones(estimator):
     packed, plain = packed_and_plain()
     expected = np.array([auprec(curve, PRIORS, area_estimator=estimator) for curve in plain.values()])
     assert curves_groups.areas_of_groups(packed, PRIORS, estimator) == pytest.approx(expected, rel=1e-13)
-    assert curves_groups.areas_of_groups(plain, PRIORS, estimator) == pytest.approx(expected, rel=1e-13)
-    for curves in (packed, plain):
-        found = curves_groups.measures_of_groups(curves, PRIORS, WEIGHTINGS[0], estimator)
-        assert found.auprec == pytest.approx(expected, rel=1e-13)
-        assert found.auc == pytest.approx([roc.auc(curve) for curve in plain.values()], rel=1e-13)
-        means = [iauprec(curve, WEIGHTINGS[0], area_estimator=estimator) for curve in plain.values()]
-        assert found.iauprec == pytest.approx(means, rel=1e-12)
+    found = curves_groups.measures_of_groups(packed, PRIORS, WEIGHTINGS[0], estimator)
+    assert found.auprec == pytest.approx(expected, rel=1e-13)
+    assert found.auc == pytest.approx([roc.auc(curve) for curve in plain.values()], rel=1e-13)
+    means = [iauprec(curve, WEIGHTINGS[0], area_estimator=estimator) for curve in plain.values()]
+    assert found.iauprec == pytest.approx(means, rel=1e-12)
 
 
 def test_packed_curves_are_a_mapping_that_is_selected_packed():

@@ -121,16 +121,6 @@ def test_integer_weights_equal_repeated_rows(groups, data):
     assert (weighted.n_positive, weighted.n_negative) == (repeated.n_positive, repeated.n_negative)
 
 
-@given(tie_groups(max_groups=12))
-def test_fractional_weights_equal_scikit_learn(groups):
-    labels, scores = twins.labels_and_scores(groups)
-    weights = np.linspace(0.1, 1.7, len(labels))
-    curve = roc.roc_curve(labels, scores, sample_weight=weights)
-    fpr, tpr, _ = metrics.roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
-    np.testing.assert_allclose(curve.fpr, fpr, rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(curve.tpr, tpr, rtol=1e-13, atol=1e-15)
-
-
 @given(tie_groups(max_groups=12, max_count=3))
 def test_hull_equals_monotone_chain(groups):
     curve, truth = curve_of(groups), twins.upper_hull(twins.vertices(groups))

@@ -13,19 +13,9 @@ from messages import expect_error
 from precision_twins import cell, sized_models, twin, vertices_of
 from scipy import stats
 
-from skewanova import FoldDesign, InputTypeError, auprec, evaluate, load_satellite_scores
-from skewanova.evaluation import (
-    auprec_by_prior,
-    auprec_intervals,
-    curve_frames,
-    precision_recall,
-    regret,
-    roc,
-    skew,
-    support,
-    surface,
-)
-from skewanova.evaluation.curve_frames import RATE_GRID, RECALL_GRID
+from skewanova import FoldDesign, auprec, evaluate, load_satellite_scores
+from skewanova.evaluation import auprec_by_prior, auprec_intervals, curve_frames, precision_recall, regret
+from skewanova.evaluation.curve_frames import RATE_GRID, RECALL_GRID, roc, skew, support, surface
 from skewanova.evaluation.measures import prior_grid
 from skewanova.inference.sampling import Sample
 from skewanova.scores.design import logit_interval
@@ -213,30 +203,21 @@ def test_priors_without_support_are_told_with_their_numbers():
         assert len(thin) == sum(prior < 0.1 for prior in priors)
 
 
-def test_auprec_along_the_prior():
-    measures = evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
-    found = auprec_by_prior(measures)
-    assert (list(found), len(found)) == (["model", "fold", "prior", "auprec"], 4 * 81)
-    points = vertices_of()[1:]
-    expected = [twin(points, p) for p in prior_grid(measures)]
-    assert cell(found)["auprec"].tolist() == pytest.approx(expected, rel=1e-12)
-    chosen = auprec_by_prior(measures, [0.2, 0.9])
-    assert cell(chosen)["auprec"].tolist() == pytest.approx([twin(points, p) for p in (0.2, 0.9)], rel=1e-12)
-    expected = measures.auprec.loc[measures.auprec["prior"] == 0.5, "auprec"].tolist()
-    assert auprec_by_prior(measures, 0.5)["auprec"].tolist() == expected
-
-
 @pytest.fixture(scope="module")
 def sized():
     return evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
 
 
-@pytest.mark.parametrize(
-    "compute", [auprec_by_prior, auprec_intervals, precision_recall, regret, roc, skew, support, surface]
-)
-def test_scores_in_place_of_an_evaluation_are_refused(compute):
-    with pytest.raises(InputTypeError, match=r"^`evaluation` must be an Evaluation, .*evaluate\(scores\)$"):
-        compute(sized_models())
+def test_auprec_along_the_prior(sized):
+    found = auprec_by_prior(sized)
+    assert (list(found), len(found)) == (["model", "fold", "prior", "auprec"], 4 * 81)
+    points = vertices_of()[1:]
+    expected = [twin(points, p) for p in prior_grid(sized)]
+    assert cell(found)["auprec"].tolist() == pytest.approx(expected, rel=1e-12)
+    chosen = auprec_by_prior(sized, [0.2, 0.9])
+    assert cell(chosen)["auprec"].tolist() == pytest.approx([twin(points, p) for p in (0.2, 0.9)], rel=1e-12)
+    expected = sized.auprec.loc[sized.auprec["prior"] == 0.5, "auprec"].tolist()
+    assert auprec_by_prior(sized, 0.5)["auprec"].tolist() == expected
 
 
 def between(points, at, x, y):

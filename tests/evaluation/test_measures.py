@@ -1,6 +1,7 @@
 import re
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -54,8 +55,8 @@ def test_measures_equal_brute_force(seed):
 
 @pytest.mark.no_cover
 @quiet
-@each("estimator", sa.curves.ESTIMATORS)
-@each("weighting", [0.1, (0.1, 0.1), sa.UniformSkew(1, 9), sa.BetaPrior(2, 9), sa.DiscretePrior((0.2, 0.4))])
+@each(("estimator", "weighting"), zip(sa.curves.ESTIMATORS, cycle([
+    0.1, (0.1, 0.1), sa.UniformSkew(1, 9), sa.BetaPrior(2, 9), sa.DiscretePrior((0.2, 0.4))])))  # fmt: skip
 def test_frames_hold_the_values_of_the_functions(estimator, weighting):
     frame = random_frame(3)
     measures = sa.evaluate(frame, at_priors=PRIORS, deployment_prior=weighting, area_estimator=estimator)
