@@ -234,7 +234,8 @@ def posthoc(
         One row a pair: test (the method with its adjustment, as ``corrected_t_holm``), role, response, prior,
         model_a, model_b, estimate (of mean IAUPREC, for ``wilcoxon`` the pseudo-median), std_error, df,
         statistic, p_value, p_adjusted, conf_low, conf_high, reject. An interval of the first three methods is
-        at the level of the step that decided its pair; others are simultaneous; rank tests have none.
+        at the level of the step that decided its pair; rank tests have none; others are simultaneous, and of
+        ``max_t`` end at 0 where its steps decide otherwise.
 
     Raises
     ------
@@ -425,8 +426,12 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
     largest = np.concatenate([fold_statistics.squared_t(centred, block).max(axis=-1) for block in blocks])
     critical = np.sqrt((n_folds - 1) * np.quantile(largest, 1 - alpha, method="higher"))
     margin = critical * tests.std_error if len(signs) * alpha >= 1 else np.nan
-    adjusted = np.where(np.isnan(tests.statistic), np.nan, adjusted)
-    return _paired_t(values, alpha, margin=margin, df=np.nan, p_value=np.nan, p_adjusted=adjusted)
+    adjusted, size = np.where(np.isnan(tests.statistic), np.nan, adjusted), np.abs(tests.estimate)
+    side = np.where(adjusted < alpha, 1.0, -1.0)  # the step-down tests decide on which side of 0 a limit is
+    near = side * np.maximum(side * (size - margin), 0.0)
+    low, high = np.sort(np.where(tests.estimate < 0, -1.0, 1.0) * [near, size + margin], axis=0) + 0.0
+    tested = {"df": np.nan, "p_value": np.nan, "p_adjusted": adjusted, "conf_low": low, "conf_high": high}
+    return _paired_t(values, alpha, **tested)
 
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
