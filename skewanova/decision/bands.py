@@ -110,7 +110,8 @@ def difference_curves(
     The draws are Gaussian fold differences with the correlation of the sample, each studentized by its own
     standard deviation. If folds share training data, the variance of each mean is inflated as in Nadeau and
     Bengio (2003). Split-half scores use the split-half variance, its correlation and degrees of freedom
-    instead. With fewer than ten folds (nine halvings), pairs are drawn independently; with two, priors too.
+    instead. With fewer than ten folds (nine halvings), pairs are drawn independently. Two folds have no bands
+    at several priors, because their differences may cross, which gives a variance of 0 there.
 
     On one test set, the deviations are jackknife values over cases on the arcsine scale, and a t statistic
     counts as the z of the same p-value. Priors without support have no band. Several runs on one test set use
@@ -477,7 +478,9 @@ def pair_critical_value(
 
 @limit_blas_threads()
 def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
-    """Draw max |t| (over cases |z|) of the differences that vary (n_pairs, n_priors), ascending."""
+    """Draw max |t| (over cases |z|) of differences that vary (n_pairs, n_priors), ascending; maybe none."""
+    if joint.df == 1 and len(joint.priors) > 1:  # between the priors, t is infinite where two folds agree
+        return np.empty(0)
     if np.isinf(joint.df):
         pairs = np.transpose(pair_indices(len(joint.estimate)))[varies.any(axis=1)]
         max_draws = MAX_DIFFERENCES_DRAWN // max(1, len(pairs) * len(joint.priors))

@@ -388,7 +388,7 @@ def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
     """Return "detectable difference 0.01 (power 0.8)", candidates' largest; "" unless undecided or equal."""
     rows = _select_candidates(facts, "plans")
     detectable = rows["detectable"].max()
-    if facts.state not in {"undecided", "equal"} or facts.is_partial or np.isnan(detectable):
+    if facts.state not in {"undecided", "equal"} or facts.is_partial or not detectable < 1:
         return ""
     power = writer.add_count(float(rows["power"].iloc[0]), "power", "plans")
     return f"detectable difference {writer.add_number(detectable, 'detectable', 'plans')} (power {power})"

@@ -115,6 +115,19 @@ def test_one_prior_and_two_models_are_a_t_test_that_names_the_better_model():
     assert stretch == ["better", "worse", pytest.approx(0.3), pytest.approx(0.6)]
 
 
+def test_two_folds_separate_no_models_where_their_differences_cross():
+    frame = scores({"A": 1.0, "B": 1.0, "C": 1.0}, n_folds=2, n_cases=200, seed=3)
+    measures = measured(frame, deployment_prior=(0.02, 0.6))
+    found = difference_curves(measures)
+    first, second = measures.auprec_by_cell(found["prior"].unique()).swapaxes(0, 1)
+    for i, j in combinations(range(3), 2):  # a variance of 0 between two priors
+        assert np.ptp(np.sign((first - second)[i] - (first - second)[j])) == 2
+    assert found["conf_low"].isna().all()
+    assert not found["reject"].any()
+    assert find_differing_priors(measures).empty
+    assert difference_curves(measures, 0.5)["conf_low"].notna().all()
+
+
 def test_identical_and_perfect_models_beside_a_constant_difference():
     frame = scores({"A": 1.0, "B": 1.5})
     twin = frame[frame["model"] == "A"].assign(model="twin", y_score=lambda f: 3 * f["y_score"] + 1)
