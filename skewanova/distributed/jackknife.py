@@ -109,7 +109,7 @@ class CaseJackknife:
         return np.asarray((values - means[stratum]) / scale)
 
     def sum_by_stratum(self, cases: RankedCases) -> Floats:
-        """Return sums of the values of the units of some cases, of shape (3, n_models, n_weightings)."""
+        """Return sums of values (3, n_models, n_weightings) over units negative, positive, or both."""
         result = self.deviations(cases)
         sums = np.zeros((3, len(result.tables), len(self.weightings)))
         for kind, (rows, _) in zip(result.sample.stratum_numbers, result.sample.strata, strict=True):
@@ -123,7 +123,7 @@ class CaseJackknife:
         """Return areas, R factor, and power sums by turn of the deviations of the units of some cases.
 
         The default turns are those of the arcsine scale and of the areas. A `mix` (n, n_models) gives linear
-        combinations in place of the models, without the R factor.
+        combinations in place of the models, and an empty R factor.
         """
         result = self.deviations(cases)
         estimate = np.stack([table.estimate for table in result.tables])

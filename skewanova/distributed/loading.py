@@ -51,7 +51,7 @@ NOT_ON_WORKERS = "{} the scores in memory: pass frame.compute() of Dask or frame
 
 
 def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_label: object) -> Scores:
-    """Return a ScoreTable in memory, if a test set is small or there are halvings, else StreamedScores."""
+    """Return a ScoreTable of a small test set or of halvings (raise if large), else StreamedScores."""
     column_map = ColumnMap.from_names(columns, pos_label=pos_label)
     selected = column_map.select(engine.names, engine.name)
     present = {column: name for column, name in column_map.names.items() if name in selected}
@@ -81,7 +81,7 @@ def _fits_in_memory(n_rows: int) -> bool:
 
 
 def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: object) -> ScoreTable:
-    """Return the table of all rows, read into memory in an order that is the same on every engine."""
+    """Return all rows in memory, by model, fold and case as text; raise if pairs of rows need an order."""
     frame = engine.read_rows(columns)
     keys = [key for key in ("model", "fold", "case") if key in frame]
     one_fold = "fold" not in keys or frame["fold"].nunique() < 2
@@ -125,7 +125,7 @@ class DistributedCases(PairedTestSet):
         turns: Sequence[PriorProjection] | None = None,
         mix: Floats | None = None,
     ) -> Sums:
-        """Return the areas of all models and runs of an evaluation, and sums of deviations over all cases."""
+        """Return areas of all models and runs, and sums of deviations; raise if an estimator needs memory."""
         area_estimator = evaluation.area_estimator
         if area_estimator not in STEP_ESTIMATORS:
             allowed = ", ".join(name for name in ESTIMATORS if name in STEP_ESTIMATORS)
@@ -160,7 +160,7 @@ class DistributedCases(PairedTestSet):
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return (R factor of the deviations, variances) for each projection of areas at the priors."""
+        """Return (symmetric root of deviations' products, variances) by projection of areas at the priors."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sums = self.measure(evaluation, weightings, turns=projections)
         n_curves = len(sums.estimate)
@@ -199,7 +199,7 @@ def iter_distributed_areas(
 
 
 def distribute_cases(table: StreamedScores, parts: CasePartitions) -> DistributedCases:
-    """Return the curves and cases of a distributed test set; raise unless all models have the same cases."""
+    """Return the curves and cases of a distributed test set; raise if models differ in named cases."""
     check_paired(table)
     if len(table.folds) > 1:
         check_clustered_runs(table)

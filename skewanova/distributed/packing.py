@@ -127,7 +127,7 @@ def _drop_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
 
 
 def _has_whole_cases(rows: pd.DataFrame, where: RowName) -> bool:
-    """Return True if rows have a column case of whole numbers only; raise if a case is empty."""
+    """Return True if rows have a column case of whole numbers or their text only; raise if one is empty."""
     if "case" not in rows:
         return False
     cases = to_categorical(rows["case"], "case", where, numeric=True)
@@ -135,7 +135,7 @@ def _has_whole_cases(rows: pd.DataFrame, where: RowName) -> bool:
 
 
 def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object) -> Bools:
-    """Return a mask of positive labels, given one label of each class, which these rows may lack."""
+    """Return a mask of positive labels; `labels` has one of each class in any order, as rows may lack one."""
     codes, levels = pd.factorize(values)
     return np.asarray(check_labels([*map(str, levels), *labels], pos_label=pos_label)[codes])
 
@@ -165,7 +165,7 @@ def sample_groups(frame: pd.DataFrame) -> list[GroupSample]:
 
 
 def _sample_group(rows: pd.DataFrame) -> GroupSample:
-    """Return a sample of the scores of a group, at equal steps of rank; raise if a row is invalid."""
+    """Return up to SAMPLE_SIZE ascending scores of a group at equal steps of rank; labels are not checked."""
     model, fold = read_group(rows)
     location = f"a row of model {model!r} in fold {fold!r}"
     rows = _drop_clusters(rows, lambda _: location)
@@ -179,7 +179,7 @@ def _sample_group(rows: pd.DataFrame) -> GroupSample:
 
 
 def read_group(rows: pd.DataFrame) -> Group:
-    """Return the model and the fold of the rows of one group, as text, by its first row."""
+    """Return (model, fold) as text, from the first of the rows of one group, which have both columns."""
     model, fold = (
         to_categorical(rows[key][:1], key, name_row, numeric=key == "fold").categories.item()
         for key in GROUP_COLUMNS
@@ -188,7 +188,7 @@ def read_group(rows: pd.DataFrame) -> Group:
 
 
 def group_parts(parts: Sequence[Part]) -> dict[Group, list[Part]]:
-    """Return lists of the parts by group, with groups in the order of names."""
+    """Return lists of the parts by group (model, fold), with groups in alphabetical order."""
     group = attrgetter("group")
     return {key: list(items) for key, items in groupby(sorted(parts, key=group), group)}
 
@@ -210,7 +210,7 @@ def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArr
 
 
 def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
-    """Return model, fold, y_true, y_score, [weight,] piece, n: a row a score of a group of a partition.
+    """Return model, [fold,] y_true, y_score, [weight,] piece, n: a row a label and score of a group.
 
     n is the number of rows. Weights are summed, and rows of weight 0 are left out.
     """
@@ -237,7 +237,7 @@ class Piece:
 
 
 def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object) -> Piece:
-    """Return the curve of one piece from the rows of `count_levels`, with labels of the whole table."""
+    """Return the curve of one piece from rows of `count_levels`; `labels` has one of each class."""
     score = validate_scores(frame["y_score"], "y_score", name_row)
     positive = read_labels(frame["y_true"], labels, pos_label)
     levels, level = np.unique(score, return_inverse=True)
@@ -255,7 +255,7 @@ def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: objec
 
 
 def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
-    """Return the curve of every group from its pieces."""
+    """Return the curve of every (model, fold), its pieces joined from the highest scores to the lowest."""
     result = {}
     for group, parts in group_parts(pieces).items():
         curves: Any = [item.curve for item in sorted(parts, key=attrgetter("number"), reverse=True)]
@@ -267,7 +267,7 @@ def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
 
 
 def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedScores:
-    """Return the curves and counts of all groups, without cases; raise for inconsistent folds and labels."""
+    """Return all groups' curves and counts; raise if folds or labels conflict, or a group lacks a class."""
     names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in GROUP_COLUMNS})
     model, fold = (to_categorical(names[key], key, name_row, numeric=key == "fold") for key in GROUP_COLUMNS)
     cells = dict(

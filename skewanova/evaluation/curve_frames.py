@@ -118,8 +118,8 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     Returns
     -------
     DataFrame
-        Columns model, prior, auprec (mean), best, regret. ``best`` is the model with the largest mean at that
-        prior (of equal ones, the first), ``regret`` its mean minus the model's mean.
+        Columns model, prior, auprec (mean), best, regret, one model after another. ``best`` is the model with
+        the largest mean at that prior (of equal ones, the first), ``regret`` its mean minus the model's mean.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
 
 
 def write_support_warnings(evaluation: Evaluation) -> list[str]:
-    """Return a list with a sentence on the priors in use that are not supported, or [] if all are."""
+    """Return [sentence] on unsupported priors in use and the effective negatives there, or [] if none."""
     frame = support(evaluation, [*evaluation.priors, evaluation.deployment_prior.low])
     thin = frame[~frame["supported"]].iloc[::-1]
     if thin.empty:
@@ -216,7 +216,7 @@ def write_support_warnings(evaluation: Evaluation) -> list[str]:
 
 
 def _join_ends(numbers: Floats) -> str:
-    """Return "A" or "A and B" for up to two numbers, and "FIRST to LAST" for more."""
+    """Return "A" or "A and B" for up to two numbers, else "FIRST to LAST", to 3 significant digits."""
     ends = dict.fromkeys((f"{numbers[0]:.3g}", f"{numbers[-1]:.3g}"))
     return (" to " if len(numbers) > 2 else " and ").join(ends)
 
@@ -277,7 +277,7 @@ def precision_recall(
     evaluation : Evaluation
         The measured models.
     priors : array_like, optional
-        By default the evaluation's grid.
+        By default those of `at_priors`.
     recall : array_like, optional
         Recalls above 0; by default 0.005, 0.01, ..., 1.
 
@@ -319,7 +319,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns model, prior, recall, precision.
+        Columns model, prior, recall, precision; 41 priors even in the log-odds, recalls 0.02, 0.04, ..., 1.
 
     Examples
     --------

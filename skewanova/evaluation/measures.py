@@ -136,7 +136,7 @@ class Evaluation(FrameResult):
         return halvings.half_differences(areas)[:, order]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the frame `auprec`, with the columns model, fold, prior, auprec."""
+        """Return the frame `auprec` itself, with the columns model, fold, prior, auprec."""
         return self.auprec
 
     def auprec_by_cell(self, priors: ArrayLike) -> Floats:
@@ -149,7 +149,7 @@ class Evaluation(FrameResult):
         return values
 
     def mean_auprec(self, priors: ArrayLike) -> Floats:
-        """Return the mean AUPREC over folds, (n_models, n_priors)."""
+        """Return the mean AUPREC (n_models, n_priors) over the folds that each model has."""
         return np.asarray(np.nanmean(self.auprec_by_cell(priors), axis=1))
 
     def reweight(self, deployment_prior: PriorLike) -> Evaluation:
@@ -166,7 +166,7 @@ class Evaluation(FrameResult):
         return same
 
     def reorder_models(self, models: Sequence[str]) -> Evaluation:
-        """Return a copy with the models, and the rows of its frames, in this order."""
+        """Return a copy with all models, and the rows of its frames, in this order, which is not checked."""
         position = {model: i for i, model in enumerate(models)}
 
         def sort(frame: pd.DataFrame) -> pd.DataFrame:
@@ -326,7 +326,7 @@ def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:
 def resolve_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
-    """Return the frame named `frame`, and its test-to-training ratio (0 if neither given nor needed)."""
+    """Return frame, and `ratio` of a frame or the design's if `needed`, else 0; raise for both or neither."""
     if not isinstance(source, pd.DataFrame):
         check_evaluation(source, frame)
         if ratio is not None:
@@ -361,7 +361,7 @@ def half_differences(
 
 
 def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
-    """Return `size` priors, even in the log-odds, over the range of `priors` and the deployment prior."""
+    """Return `size` ascending priors, even in log-odds, over `priors` and deployment prior; or the one."""
     low = min(*evaluation.priors, evaluation.deployment_prior.low)
     high = max(*evaluation.priors, evaluation.deployment_prior.high)
     logit = np.linspace(np.log(low) - np.log1p(-low), np.log(high) - np.log1p(-high), size)

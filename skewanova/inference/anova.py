@@ -116,7 +116,7 @@ class FormulaFit:
     def __init__(
         self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool, sum_of_squares: int
     ) -> None:
-        """Set `sums` (sum_sq, df by term) and `resid` from centred values, with model:prior if `crossed`."""
+        """Set `sums` and `resid` as `CompleteFit` does; raise if the rows do not identify the effects."""
         terms = [f"C({name}, Sum)" for name in codes] + ["C(model, Sum):C(prior, Sum)"] * crossed
         model = smf.ols(f"y ~ {' + '.join(terms)}", pd.DataFrame(codes).assign(y=values))
         n_cells, n_effects = model.exog.shape
@@ -191,7 +191,7 @@ class AnovaResult(HypothesisTest):
         return self._frame[factors].assign(fitted=values - residual, residual=residual)
 
     def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
-        """Return levels, effects less the first's (n_levels,), their covariance; raise with interaction."""
+        """Return levels as they first occur, effects less the first's, covariance; raise with interaction."""
         if self.test == "three_way_interaction":
             raise InputError(
                 "effects of single factors are not defined in a model with an interaction; fit it by "
@@ -376,7 +376,7 @@ _SOURCES = {
 
 
 def check_columns(frame: object, columns: Sequence[str]) -> None:
-    """Raise InputTypeError unless `frame` is a DataFrame, and InputError if it lacks one of the columns."""
+    """Raise InputTypeError if `frame` is no DataFrame, InputError if it has one of the columns not once."""
     source = _SOURCES.get(columns[-1], "")
     if not isinstance(frame, pd.DataFrame):
         example = source or _SOURCES["iauprec"]
@@ -395,7 +395,7 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
 
 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
-    """Return the columns of factors and response (floats), or raise unless each cell has one finite value."""
+    """Return columns of factors and response (floats); raise for values not finite or missing, or repeats."""
     columns = [*factors, response]
     check_columns(frame, columns)
     cells = frame[columns].reset_index(drop=True)
@@ -415,7 +415,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
 
 
 def to_real_column(values: pd.Series[Any], name: str) -> Floats:
-    """Return the column as floats, missing values as nan; raise unless all are real numbers or their text."""
+    """Return floats, nan if missing; raise InputTypeError unless real numbers, booleans or their text."""
     message = f"`{name}` must hold real numbers, but has dtype {values.dtype}"
     if values.dtype.kind in "cmM":  # complex numbers and dates would be cast
         raise InputTypeError(message)

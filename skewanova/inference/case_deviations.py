@@ -105,7 +105,7 @@ class CaseDeviations:
         return cls(sample, tuple(each.centre_in_place(sample) for each in values))
 
     def project_units(self, weight: Floats) -> Floats:
-        """Return deviations (n_units, n_models * n_priors), or fewer rows with the same cross-products."""
+        """Return deviations (n_units, n_models * n_priors), or if smaller, the symmetric root of products."""
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
             return np.hstack([table.select_units() @ weight for table in self.tables])
@@ -159,7 +159,7 @@ class CaseDeviations:
         return unit, power_sums(curves, len(self.sample.strata), n_curves, projection.weight.shape[1])
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
-        """Yield, for `step` units at a time, their stratum's index and models' deviations (step, n_nodes)."""
+        """Yield, by `step` units, the position in `strata` and the models' deviations (step, n_nodes)."""
         for kind, (rows, _) in enumerate(self.sample.strata):
             for part in split_rows(rows, step):
                 yield kind, [table.select_units(part) for table in self.tables]

@@ -59,7 +59,7 @@ class JackknifeValues:
     entry: Codes
 
     def select_units(self, rows: slice | Codes = slice(None)) -> Floats:
-        """Return the jackknife values (n_rows, n_weightings) of the units `rows`, by default of all."""
+        """Return (G - 1) (area - area without it) of the units `rows` (n_rows, n_weightings), or of all."""
         return np.asarray(self.values[self.entry[rows]])
 
     def centre_in_place(self, sample: Sample) -> JackknifeValues:
@@ -133,7 +133,7 @@ class CurvePositions(NamedTuple):
         return self.n_positive_positions + (2 * len(self.steps.n_pos) + 1) * len(self.weights[0])
 
     def locate_cases(self, positive: Bools, rise: Codes, slot: Codes, weight: Floats | None) -> Codes:
-        """Return the position number of every case, from its rise or slot and its weight (n_cases,)."""
+        """Return every case's position (n_cases,): all rises (or slots) of one weight, then of the next."""
         n_rises, fits = len(self.steps.n_pos), self.n_positions <= np.iinfo(np.int32).max
         position: Codes = np.empty(len(positive), dtype=np.int32 if fits else np.intp)
         sides = (positive, rise, n_rises), (~positive, self.n_positive_positions + slot, 2 * n_rises + 1)
@@ -161,7 +161,7 @@ def number_occupied_positions(present: Bools) -> Codes:
 
 
 def measure_rates(model: SortedScores, threshold: float) -> tuple[Floats, Floats]:
-    """Return true and false positive rates (2,) at a threshold, and their jackknife values (n_units, 2)."""
+    """Return rates of scores >= threshold, true, false positive (2,), and jackknife values (n_units, 2)."""
     sample, flagged, rates, values = model.sample, model.score >= np.float64(threshold), [], []
     for side in (True, False):
         rows, total = flagged & (sample.positive == side), sample.unit_weights(positive=side)
@@ -206,7 +206,7 @@ class StepTable(NamedTuple):
 
     @classmethod
     def from_counts(cls, n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
-        """Return the table from numbers or weights of positives at rises and of negatives in slots."""
+        """Return the table from counts or weights of positives (n_rises,) and by slot (2 n_rises + 1,)."""
         fp = np.cumsum(n_neg).astype(np.float64)
         tp = np.cumsum(n_pos, dtype=np.float64)
         fp_step = fp[1::2]
@@ -230,7 +230,7 @@ class StepTable(NamedTuple):
     def drop_positive(
         self, weight: float, *, start: bool = False, end: bool = False, skip: bool = False
     ) -> RecallSteps:
-        """Return the rates of all steps less one positive; flags say which counts of a step include it."""
+        """Return rates less one positive, in counts at `start`, `end`; `skip` if the step before is lost."""
         n, m = self.n_positive - weight, self.n_negative
         before = self.fp_prev2 if skip else self.fp_prev
         tpr, start_tpr = self.tp - end * weight, self.tp - self.n_pos - start * weight
@@ -254,7 +254,7 @@ class CaseRanks(NamedTuple):
 
 
 def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
-    """Return every positive's rise, every negative's slot, and the table of steps, best score first."""
+    """Return the table of steps, every positive's rise, every negative's slot, from the best score down."""
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
     rise = len(distinct) - 1 - group.reshape(-1)
@@ -446,7 +446,7 @@ class ClusterRanks:
 
     @classmethod
     def from_sample(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
-        """Return each positive's rise, each negative's slot, and the total weights at every rise and slot."""
+        """Return them from the best down: rise k of a positive, slot 2 k + 1 tied with it, 2 k above it."""
         steps, rise, slot = rank_cases(sample, score)
         weight = None if sample.weight is None else sample.weight[~sample.positive]
         n_neg = np.bincount(slot, weights=weight, minlength=2 * len(steps.n_pos) + 1).astype(np.float64)

@@ -120,7 +120,7 @@ ADJUSTMENT_TITLES = {
 
 
 def name_family(method: str, p_adjust: str, *, control: bool = False) -> str:
-    """Return the value of the column `test`, such as ``corrected_t_holm`` or ``corrected_t_holm_control``."""
+    """Return the column `test`, such as ``corrected_t_holm_control``; `method` itself if `p_adjust` is ""."""
     return method + (f"_{p_adjust}" if p_adjust else "") + ("_control" if p_adjust and control else "")
 
 
@@ -156,7 +156,7 @@ PAIRWISE_CHOICES = (
 
 
 def get_test(test: str) -> TestInfo:
-    """Return the record of a test, or a bare record for a name that is not in the catalogue."""
+    """Return the record of a test or method, else a record of this name and defaults (independent folds)."""
     return TESTS.get(test) or ADJUSTABLE_TESTS.get(test) or TestInfo(name=test, methods=test)
 
 
