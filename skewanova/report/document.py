@@ -126,7 +126,7 @@ def render_values_page(source: TestedResult, provenance: Mapping[str, Any]) -> s
 
 
 def _describe_source(source: TestedResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return title, subject, views, warnings, methods, references and provenance for the template."""
+    """Return title, subject, views, warnings beyond the verdict's, methods, references and provenance."""
     return {
         "title": write_title(source),
         "subject": str(source.settings["design_description"]),
@@ -156,7 +156,7 @@ def build_page_context(
     *,
     rarest: float | None = 0.0,
 ) -> dict[str, Any]:
-    """Return the template variables of every page; `choose` and `verdict` only if there is a verdict."""
+    """Return variables of every page, with a verdict `choose` and `verdict`; no scope if `rarest` is None."""
     context: dict[str, Any] = {
         "version": version("skewanova"),
         "light": LIGHT_COLORS,
@@ -181,7 +181,7 @@ def _select_decisive(verdict: Verdict) -> pd.DataFrame:
 
 
 def _describe_scope(verdict: Verdict, rarest: float) -> str:
-    """Return the priors that "How sure" averages over as text in brackets, "" if at one prior."""
+    """Return " (average over priors LOW to HIGH)" of decisive rows, no numbers if nan, "" at one prior."""
     decisive = _select_decisive(verdict)
     low, high = (decisive[name].max() for name in ("prior_low", "prior_high"))
     if len(decisive) and np.isnan(low):
@@ -191,7 +191,7 @@ def _describe_scope(verdict: Verdict, rarest: float) -> str:
 
 
 def write_title(source: TestedResult) -> str:
-    """Return the title "A, B and C compared", or "9 models compared" of many or if untrusted."""
+    """Return the title "A, B and C compared", or "9 models compared" of more than four or if untrusted."""
     names = [*shorten_names(map(str, source.ranking["model"])).values()]
     if len(names) > 4 or not source.verdict.is_trusted:
         return f"{len(names)} models compared"
@@ -229,7 +229,7 @@ def split_choice(text: str, names: Iterable[str] = ()) -> tuple[str, str]:
 
 
 def color_names(text: str, colors: Mapping[str, int]) -> Markup:
-    """Return a text as HTML, escaped, with the names of models in the colours of their lines."""
+    """Return a text as HTML, escaped, with short names of models in their colours (0: none)."""
     classes = {name: colors[model] for model, name in shorten_names(colors).items() if colors[model]}
     if not classes:
         return escape(escape_text(text))
@@ -243,7 +243,7 @@ def color_names(text: str, colors: Mapping[str, int]) -> Markup:
 
 
 def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Markup:
-    """Return a line of the verdict as HTML, its numbers linked to the `anchors` of their tables."""
+    """Return the verdict's field `line` as HTML, its numbers linked to the `anchors` of their tables."""
     text = str(getattr(verdict, line))
     places: dict[int, tuple[int, str]] = {}
     for number in verdict.numbers:
@@ -294,7 +294,7 @@ def build_view(table: Table, *files: str) -> dict[str, Any]:
 
 
 def _write_along_prior(source: ReportSource) -> list[str]:
-    """Return sentences on ranges where two models differ: MAX_RANGES and a count of more; [] if untrusted."""
+    """Return MAX_RANGES sentences on where two models differ, and a count, or why none; [] if untrusted."""
     if not source.verdict.is_trusted:
         return []
     names = shorten_names(source.evaluation.models)
@@ -326,7 +326,7 @@ def write_support(source: ReportSource) -> str:
 
 
 def _describe_data(source: ReportSource) -> list[tuple[str, str]]:
-    """Return rows (heading, text): number of models, design, deployment prior, estimator and level."""
+    """Return rows (heading, text): models, design, deployment prior with assumptions, estimator and level."""
     settings, prior = source.settings, source.evaluation.deployment_prior
     return [
         ("Models", str(len(source.ranking))),
@@ -339,7 +339,7 @@ def _describe_data(source: ReportSource) -> list[tuple[str, str]]:
 
 
 def _list_provenance(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return rows (heading, text): version and time, input, its SHA-256, settings and package versions."""
+    """Return five rows (heading, text): version and time, input, its SHA-256, settings, package versions."""
     versions = provenance["versions"]
     return [
         ("Made by", f"skewanova {versions['skewanova']}, {provenance['created']}"),
@@ -381,7 +381,7 @@ FILES = {
 def write_folder(
     source: TestedResult, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None
 ) -> Path:
-    """Write page, tables and figures to a folder, and return its path; see :meth:`Comparison.save`."""
+    """Write page, tables and figures (None: none) to a folder, and return its path; see `Comparison.save`."""
     provenance, formats = build_provenance(source), check_formats(figures)
     with replace_folder(directory, provenance, inputs=[source.source]) as output:
         write_files(output, source, provenance, formats)
@@ -396,7 +396,7 @@ def write_part(source: TestedResult, output: Output, name: str, *, formats: Sequ
 
 
 def write_files(output: Output, source: TestedResult, provenance: Provenance, formats: Sequence[str]) -> None:
-    """Write page, tables, references, README.txt and figures into `output`; figures take most time."""
+    """Write tables, references, page, figures (which take most time) and README.txt into `output`."""
     files = dict(FILES)
     descriptions = {**source.FRAMES, **PRIOR_FRAMES}
     for name, frame in [*source.tables.items(), *getattr(source, "prior_frames", {}).items()]:
@@ -421,7 +421,7 @@ def write_files(output: Output, source: TestedResult, provenance: Provenance, fo
 
 
 def write_figures(output: Output, figures: Iterable[tuple[str, Mapping[str, bytes]]]) -> list[str]:
-    """Write each figure to ``figures/NAME.FORMAT``, and return the names."""
+    """Write each figure to ``figures/NAME.FORMAT``, and return the names without formats."""
     names = []
     for name, pictures in figures:
         for suffix, content in pictures.items():

@@ -92,7 +92,7 @@ def list_figures(source: TestedResult) -> tuple[str, ...]:
 
 
 def restrict_to_drawn(source: Any) -> Any:
-    """Return the comparison with frames of `list_drawn_models` only; itself up to MAX_MODELS models."""
+    """Return the comparison with frames of `list_drawn_models` only; itself if few or without regions."""
     if len(source.ranking) <= MAX_MODELS or "regions" not in source.tables:
         return source
     models = list_drawn_models(source)
@@ -254,7 +254,7 @@ def _select_pairs_of_best(source: ReportSource, pairs: pd.DataFrame) -> pd.DataF
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
-    """Return panels of differences along the prior, by pair; of too many pairs those of the first model."""
+    """Return panels of up to MAX_PANELS pairs along the prior; if there are more, of the first model's."""
     names = source.tables["difference_curves"][["model_a", "model_b"]].drop_duplicates()
     chosen = names if len(names) <= MAX_PANELS else _select_pairs_of_best(source, names)
     pairs = list(chosen.head(MAX_PANELS).itertuples(index=False, name=None))
@@ -270,7 +270,7 @@ def _draw_difference_curves(source: ReportSource) -> Figure:
 
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
-    """Return precision-recall curves at all priors in one panel, or a panel each if lines are many."""
+    """Return precision-recall curves in one panel or, if lines are many, in MAX_PANELS panels by prior."""
     priors = source.tables["precision_recall"]["prior"].unique()
     if len(source.ranking) * len(priors) <= MAX_LINES:
         return _draw_above_legend(performance.plot_precision_recall, source, 4.6)
@@ -430,7 +430,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 def render_figures(
     drawings: Iterable[tuple[str, Callable[[], Figure]]], formats: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name of each figure and its files, bytes by format; then warn of signs without a glyph."""
+    """Yield each figure's name and bytes by format; then warn of lacking glyphs, unless all are SVG."""
     missing: set[str] = set()
     for name, draw in drawings:
         with style.context(_STYLE), _collect_missing_glyphs(missing):

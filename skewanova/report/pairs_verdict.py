@@ -83,7 +83,7 @@ def write_class_choice(
 def _write_changes_along(
     by_prior: pd.DataFrame, ranking: pd.DataFrame, writer: LineWriter, counted: tuple[int, str]
 ) -> str:
-    """Return a sentence on where the best mean changes, or how many of `counted` (10, "folds") have it."""
+    """Return a sentence on where the best mean first changes, or else in how many of `counted` it is."""
     (n_units, units), first = counted, by_prior[by_prior["rank"] == 1].sort_values("prior")
     mean = "highest mean" if units == "data sets" else "best value" if n_units == 1 else "best mean"
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
@@ -176,7 +176,7 @@ def _write_values_certainty(
 
 
 def _write_values_changes(result: TestedResult, writer: LineWriter) -> str:
-    """Return a sentence on the prior where the best value changes, or on how many folds have the first's."""
+    """Return a sentence on where the best value changes along the prior, or in how many folds it is."""
     first, unit, by_prior = next(iter_rows(result.ranking)), result.unit, result.tables["by_prior"]
     if len(by_prior):
         return _write_changes_along(by_prior, result.ranking, writer, (result.design.n_folds, f"{unit}s"))
@@ -191,7 +191,7 @@ def _write_values_changes(result: TestedResult, writer: LineWriter) -> str:
 
 
 def _write_values_weakness(result: TestedResult, writer: LineWriter) -> str:
-    """Return the line Weakest point, by the unit and the design of the values."""
+    """Return the line Weakest point: few cases of a class by `assumptions`, else by unit and design."""
     if result.unit == "data set":
         return _write_data_set_weakness(result.design.n_folds, writer)
     few = result.tables["assumptions"].query("check in ('positives', 'negatives') and advice != ''")

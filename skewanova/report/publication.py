@@ -100,7 +100,7 @@ def build_publication_table(
 
 
 def _find_columns(table: Table, columns: Any) -> list[int]:
-    """Return the indices of a list of headings; raise for one string, no heading or an unknown one."""
+    """Return the indices of a list of headings, in its order; raise unless it has one or more, all known."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         hint = f"; write [{columns!r}]" if isinstance(columns, str) else ""
         raise InputTypeError(f"`columns` must be a list of headings, but got {columns!r}{hint}")
@@ -111,7 +111,7 @@ def _find_columns(table: Table, columns: Any) -> list[int]:
 
 
 def _find_rows(table: Table, rows: Any) -> list[int]:
-    """Return indices of the first rows, or of those with a cell that names a model, pair, test; or raise."""
+    """Return indices of the first `rows`, or of those whose cells name a model, pair, test; raise if none."""
     if isinstance(rows, str) or not isinstance(rows, int | np.integer | Iterable):
         hint = f"; write [{rows!r}]" if isinstance(rows, str) else ""
         raise InputTypeError(f"`rows` must be a whole number or a list of names, but got {rows!r}{hint}")
@@ -146,7 +146,7 @@ MAX_GROUPED_MODELS = 10
 
 
 def build_report_tables(source: TestedResult) -> dict[str, Table]:
-    """Return tables of REPORT_TABLES that have rows, by name: at most MAX_REPORT_ROWS, no secondary tests."""
+    """Return REPORT_TABLES that have rows: MAX_REPORT_ROWS, no secondary tests, only checks with advice."""
     tables = {name: build_publication_table(source, name) for name in REPORT_TABLES if name in source.SPECS}
     published = source.tests["role"].isin(["primary", "published"])
     tables["tests"] = select_cells(tables["tests"], rows=np.flatnonzero(published).tolist())
@@ -186,7 +186,7 @@ def _cut_rows(table: Table, file: str) -> Table:
 
 
 def write_fixed_latex(table: Table) -> str:
-    """Return the LaTeX of a table that is not a float."""
+    """Return the LaTeX of a table as a ``skewanovatable`` of LATEX_HEAD, or longtable, not a float."""
     text = write_latex(table, siunitx=False).replace("\\centering\\footnotesize\n", "")
     text = text.replace("\\begin{table}[htbp]", "\\begin{skewanovatable}")
     return text.replace("\\end{table}", "\\end{skewanovatable}")
@@ -196,7 +196,7 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
     r"""Return the LaTeX of a table for array and booktabs, and longtable if it is longer than a page.
 
     Columns that do not fit the line follow below. With `siunitx`, numbers have type S, and "mean (sd)" is two
-    columns under one heading.
+    columns under one heading. The label is ``tab:NAME`` if `label` is None.
     """
     columns = [
         _LatexColumn(head, [row[j] for row in table.rows], siunitx=siunitx)
@@ -245,7 +245,7 @@ def _join_cells(cells: Iterable[str]) -> str:
 
 
 def _estimate_row_lines(columns: Sequence[_LatexColumn], row: int) -> int:
-    """Return how many lines the longest wrapped text of a row takes, about and at least one."""
+    """Return about how many lines of 13 characters a row's longest wrapped text takes; at least one."""
     texts = (column.texts[row] for column in columns if column.wrapped)
     return max((len(text) // (MAX_TEXT - MAX_WORD // 2) + 1 for text in texts), default=1)
 
@@ -434,7 +434,7 @@ class Prose:
         return text
 
     def to_bibtex(self) -> str:
-        """Return the works cited as the text of a BibTeX file."""
+        """Return the works cited, sorted by key, as the text of a BibTeX file."""
         return write_bibtex(self.references)
 
 
@@ -456,7 +456,7 @@ def write_methods(source: ReportSource) -> list[str]:
 
 
 def write_values_methods(source: TestedResult) -> list[str]:
-    """Return the paragraphs of the methods section of a comparison of values."""
+    """Return the paragraphs of the methods section of values: measure, tests, design and software."""
     primary = [frame.loc[frame["role"] == "primary", "test"] for frame in (source.tests, source.pairs)]
     order = "higher" if source.settings["greater_is_better"] else "lower"
     words = {
@@ -607,7 +607,7 @@ def build_paper(source: TestedResult, figure: str, caption: str) -> Paper:
 
 
 def _build_difference_table(source: TestedResult) -> Table:
-    """Return the ranking, if trusted with each model's difference from the control or the first model."""
+    """Return means, intervals and groups; if trusted, differences from the control or first model, and p."""
     table = build_publication_table(source, "ranking")
     if len(source.ranking) > MAX_GROUPED_MODELS:
         table = drop_column(table, "Group")

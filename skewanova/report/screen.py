@@ -139,7 +139,7 @@ def _mark_remaining(source: ReportSource) -> pd.DataFrame:
 
 
 def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float = 0.0) -> Steps:
-    """Return the sorted priors, and the index of the one amid the supported part of the deployment prior."""
+    """Return the sorted priors, and the index of the middle, in logs, of the supported deployment prior."""
     priors = np.sort(frame["prior"].unique())
     low = rarest if weighting.low < rarest < weighting.high else weighting.low
     return priors, int(np.abs(np.log(priors) - np.log(low * weighting.high) / 2).argmin())
@@ -168,7 +168,7 @@ def _build_steps(
 
 
 def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFrame, colors: Colors) -> Screen:
-    """Return charts, slider and table of mean AUPREC over several data sets along the prior."""
+    """Return charts (none at one prior), slider and table of mean AUPREC over data sets along the prior."""
     weighting = next(iter(results.values())).evaluation.deployment_prior
     priors, start = steps = _choose_start(frame, weighting)
     screen = _build_steps(frame, colors, ["Model", "AUPREC", TO_BEST], steps)
@@ -186,7 +186,7 @@ def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFra
 
 
 def build_values_charts(source: TestedResult, colors: Colors) -> list[Chart]:
-    """Return wide and narrow charts of a measure of scores along the prior; none without a prior."""
+    """Return wide and narrow charts along the prior of a measure other than AUPREC; [] for one prior."""
     frame = source.tables["by_prior"]
     if frame["prior"].nunique() < 2:
         return []
@@ -243,7 +243,7 @@ def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, in
 
 
 def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
-    """Return the texts "At a prior of 0.1" and "1 in 10 positive", or a percentage above prior 0.5."""
+    """Return "At a prior of 0.1", and "1 in 10 positive" (above .5 "60 % ..."), ", not supported" if so."""
     fraction = f"{100 * prior:.3g} % positive"
     if prior <= 0.5:
         fraction = f"1 in {round(1 / prior, 0 if prior < 0.1 else 1):,g} positive"
@@ -254,7 +254,7 @@ def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
 
 
 def _list_heads(source: ReportSource) -> list[str]:
-    """Return the headings of the table at one prior: model and AUPREC, more if tests are reliable."""
+    """Return headings: Model, AUPREC and, if tests are reliable, the band (if any), To best, May be best."""
     if not source.verdict.is_trusted:
         return ["Model", "AUPREC"]
     band = [f"{format_level(source.alpha)} band"] if source.by_prior["conf_low"].notna().any() else []
@@ -292,7 +292,7 @@ def _list_prior_rows(
 def _build_headline_charts(
     source: ReportSource, frame: pd.DataFrame, colors: Colors, marks: Marks
 ) -> list[Chart]:
-    """Return wide and narrow charts of AUPREC; of many models, if trusted, two of AUPREC less the highest."""
+    """Return wide and narrow charts of AUPREC and, if many and trusted, two more of it less the highest."""
     trusted = source.verdict.is_trusted
     banded = _select_banded(source, list(colors)) if trusted else set()
     groups = _group_by_model(frame)
@@ -346,7 +346,7 @@ def _list_crossings(source: ReportSource, groups: Mapping[str, pd.DataFrame]) ->
 def list_strip(
     source: ReportSource, colors: Colors, limits: tuple[float, float], rarest: float
 ) -> list[Segment]:
-    """Return (low, high, text, colour) by range of priors, the models not behind another: "open: A or B"."""
+    """Return (low, high, text, colour) by range: "use A", or, in grey, "open: A or B", "no choice", ..."""
     low, high = limits
     start = min(max(low, rarest), high)
     result = [(low, start, "not supported", 0)] if start > low else []

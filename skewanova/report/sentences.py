@@ -95,7 +95,7 @@ def write_pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Names) -> l
 
 
 def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
-    """Return the sentence on one pair: who is ahead by how much, not found to differ, or not tested."""
+    """Return the sentence on one pair: who is ahead by how much, not found to differ (p), or not tested."""
     a, b, p = names[row.model_a], names[row.model_b], f"adjusted {write_p(row.p_adjusted)}"
     measure = name_response(row.response)
     if np.isnan(row.p_adjusted):
@@ -110,7 +110,7 @@ def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
 
 
 def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Return a sentence for each pair that differs, and for each other one (for all of these, if many)."""
+    """Return a sentence for each pair; if many do not differ, one for these and one for the untested."""
     differ = posthoc["reject"].astype(bool)
     if (~differ).sum() <= MAX_LISTED_PAIRS:
         return write_pair_sentences(posthoc, alpha, names)
