@@ -6,14 +6,16 @@ import pytest
 from messages import expect_error
 
 import skewanova
-from skewanova import InputTypeError, decision, inference
+from skewanova import InputTypeError, decision, evaluation, inference
 
 OF_EVALUATIONS = [getattr(decision, name) for name in (
     "auprec_bands", "decision_table", "difference_curves", "find_crossings", "find_differing_priors",
     "find_leaders", "find_regions", "plan_sample_sizes", "rank_models", "tabulate_by_prior",
 )]  # fmt: skip
 OF_EVALUATIONS += [inference.effects, inference.equivalence, inference.posthoc, inference.soundness]
-OF_EVALUATIONS += [inference.split_plot_anova]
+OF_EVALUATIONS += [inference.split_plot_anova] + [getattr(evaluation, name) for name in (
+    "auprec_by_prior", "auprec_intervals", "precision_recall", "regret", "roc", "skew", "support", "surface",
+)]  # fmt: skip
 OF_FRAMES = [decision.choose_models] + [getattr(inference, name) for name in (
     "assumptions", "mixed_model_anova", "rank_comparison", "sphericity", "three_way_anova", "tukey_by_prior",
     "two_way_anova",

@@ -173,15 +173,6 @@ def test_bands_beside_a_single_prior_do_not_count(slope):
     assert leads.differing_priors_frame(ahead, ("A", "B"), 2.0, rarest=0.11).empty
 
 
-@pytest.mark.parametrize("reach", [0.4 * leads.MIN_WIDTH, 3 * leads.MIN_WIDTH])
-def test_stretches_shorter_than_rounding_are_left_out(reach):
-    # The undecided stretch around the crossing has the half-width `reach`.
-    panel = panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2)
-    found = leads.leader_intervals(panel, 2.0)
-    assert all(high - low >= leads.MIN_WIDTH * 0.99 for _, _, low, high in found)
-    assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
-
-
 def test_unknown_crossings_stretches_that_touch_and_gaps_of_rounding(monkeypatch):
     edges, priors = panel_priors(LOW, HIGH)
     known, rising = np.full(priors.shape, 0.04), [Chebyshev([1.0, 0.5])] * (len(edges) - 1)
@@ -276,8 +267,7 @@ def t_along(evaluation, pair, priors, *, ratio):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("ratio", [0.0, RATIO])
-@pytest.mark.parametrize("alpha", [0.05, 0.3])
+@pytest.mark.parametrize(("ratio", "alpha"), [(0.0, 0.3), (RATIO, 0.05)])
 def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
     measures, _ = folds
     found = decision.find_crossings(designed(measures, ratio), alpha=alpha)

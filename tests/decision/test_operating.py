@@ -349,36 +349,23 @@ ROC = sa.roc_curve([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 RECALL, FPR = Estimate(0.8, 0.7, 0.95), Estimate(0.1, 0.05, 0.3)
 
 
-def rates(vertex):
-    return (float(ROC.tpr[vertex]), float(ROC.fpr[vertex]))
-
-
-@each(
-    ("recall", "expected"),
-    [(0.0, 0.0), (1 / 3, 1 / 3), (1 / 3 + 0.5 * TIE, 1 / 3), (1 / 3 + 2 * TIE, 2 / 3), (1.0, 1.0)],
-)
-def test_reaching_recall_takes_the_highest_threshold(recall, expected):
-    vertex = vertex_by("recall", ROC, recall, np.nan)
-    assert ROC.tpr[vertex] == pytest.approx(expected)
-    assert vertex == 0 or ROC.tpr[vertex - 1] < ROC.tpr[vertex]
-
-
-@each(
-    ("precision", "expected"),
+@each(("rule", "prior", "target", "expected"), [
+    *(("recall", np.nan, target, rates) for target, rates in (
+        (0.0, (0, 0)), (1 / 3, (1 / 3, 0)), (1 / 3 + 0.5 * TIE, (1 / 3, 0)),
+        (1 / 3 + 2 * TIE, (2 / 3, 1 / 3)), (1.0, (1, 1 / 3)),
+    )),
     # At prior 1/2 precision is 1, 1/2, 2/3, 3/4, 3/5, 1/2 at the six thresholds.
-    [(1.0, (1 / 3, 0)), (0.75 + 4 * TIE, (1 / 3, 0)), (0.75 + TIE / 2, (1, 1 / 3)), (0.5, (1, 1))],
-)
-def test_reaching_precision_takes_the_lowest_threshold(precision, expected):
-    assert rates(vertex_by("precision", ROC, precision, 0.5)) == pytest.approx(expected)
-
-
-@each(
-    ("flagged", "expected"),
+    *(("precision", 0.5, target, rates) for target, rates in (
+        (1.0, (1 / 3, 0)), (0.75 + 4 * TIE, (1 / 3, 0)), (0.75 + TIE / 2, (1, 1 / 3)), (0.5, (1, 1)),
+    )),
     # At prior 1/4 the thresholds flag 1/12, 1/3, 5/12, 1/2, 3/4, 1.
-    [(0.08, (0, 0)), (0.5 - 0.5 * TIE, (1, 1 / 3)), (0.5 - 2 * TIE, (2 / 3, 1 / 3)), (1.0, (1, 1))],
-)
-def test_within_budget_takes_the_lowest_threshold(flagged, expected):
-    assert rates(vertex_by("flagged", ROC, flagged, 0.25)) == pytest.approx(expected)
+    *(("flagged", 0.25, target, rates) for target, rates in (
+        (0.08, (0, 0)), (0.5 - 0.5 * TIE, (1, 1 / 3)), (0.5 - 2 * TIE, (2 / 3, 1 / 3)), (1.0, (1, 1)),
+    )),
+])  # fmt: skip
+def test_recall_takes_the_highest_threshold_precision_and_budget_the_lowest(rule, prior, target, expected):
+    vertex = vertex_by(rule, ROC, target, prior)
+    assert (ROC.tpr[vertex], ROC.fpr[vertex]) == pytest.approx(expected)
 
 
 def test_equal_costs_and_limits_of_a_sum_and_of_a_known_share():
