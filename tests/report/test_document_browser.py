@@ -3,6 +3,7 @@
 import base64
 import re
 import shutil
+from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,12 @@ FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+
+
+@cache
+def page_of(names, n_folds=5):
+    """The page of a comparison at three priors."""
+    return render_html(simulated(names, n_folds=n_folds, priors=(0.5, 0.1, 0.01)))
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +107,9 @@ def test_a_script_in_its_place_would_not_run(browser, document, tmp_path):
     assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
 
 
-MANY = [f"model-{i:02d}-of-many" for i in range(20)]
+FEW = ("network", "forest", "boosting")
+MANY = tuple(f"model-{i:02d}-of-many" for i in range(20))
+TWELVE = tuple(f"m{i}" for i in range(12))
 
 
 #: Boxes of what the first screen must show, and of its names, each with the box of what holds it.
@@ -119,9 +128,9 @@ return {
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("names", [["network", "forest", "boosting"], MANY])
+@pytest.mark.parametrize("names", [FEW, MANY])
 def test_the_first_screen_holds_figure_slider_and_ranking(browser, tmp_path, names, width):
-    visit(browser, render_html(simulated(names, n_folds=6, priors=(0.5, 0.1, 0.01))), tmp_path, width=width)
+    visit(browser, page_of(names), tmp_path, width=width)
     seen = browser.execute_script(SEEN)
     assert len(seen["parts"]) == 5
     bottom = max(box[3] for box in seen["parts"])
@@ -226,7 +235,7 @@ def test_the_pointer_names_the_nearest_line(opened):
 
 
 def test_many_models_are_drawn_as_differences_or_values_and_ten_rows_are_shown_at_first(browser, tmp_path):
-    visit(browser, render_html(simulated([f"m{i}" for i in range(12)], n_folds=5)), tmp_path)
+    visit(browser, page_of(TWELVE), tmp_path)
     differences, values = "svg.wide.distance", "svg.wide.auprec:not(.distance)"
     assert [by_css(browser, chart).is_displayed() for chart in (differences, values)] == [True, False]
     dots = browser.find_elements("css selector", f"{differences} circle[data-model]")
@@ -267,7 +276,7 @@ def test_page_is_complete_without_scripts(browser, document, tmp_path):
 
 
 def test_the_opened_page_is_short(browser, tmp_path):
-    visit(browser, render_html(simulated(["network", "forest", "boosting"], n_folds=10)), tmp_path)
+    visit(browser, page_of(FEW, n_folds=10), tmp_path)
     browser.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
     assert len(browser.execute_script("return document.body.innerText").split()) <= 2000
     assert len(browser.find_elements("css selector", "table")) <= 8
@@ -302,8 +311,7 @@ return lines.flatMap((x) => grounds.map((y) => Math.max(x, y) / Math.min(x, y)))
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_lines_stand_out(browser, tmp_path, scheme):
     for number in (10, 12):
-        page = render_html(simulated([f"m{i}" for i in range(number)], n_folds=5))
-        visit(browser, page, tmp_path, scheme=scheme)
+        visit(browser, page_of(TWELVE[:number]), tmp_path, scheme=scheme)
         assert min(browser.execute_script(CONTRAST)) >= 3
 
 

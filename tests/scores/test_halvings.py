@@ -276,9 +276,6 @@ def test_halves_share_no_unit_and_test_each_once(grouped: bool) -> None:
 UNCUTTABLE: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
     "one halving": (
         draw_half_folds, {"n_halvings": 1, "inner_folds": 5}, "`n_halvings` must be at least 2, but got 1"),
-    "negative halvings": (
-        draw_half_folds, {"n_halvings": -3, "inner_folds": 5},
-        "`n_halvings` must be at least 2, but got -3"),
     "one fold": (draw_half_folds, {"n_halvings": 4, "inner_folds": 1}, "`inner_folds` must be at least 2"),
     "few positives": (
         draw_half_folds, {"n_halvings": 4, "inner_folds": 14},
