@@ -158,7 +158,7 @@ class ValuesComparison(PublishedResult):
         return Prose(tuple(write_values_methods(self)))
 
     def for_paper(self) -> Any:
-        """Return `results`, `methods`, one `table`, one figure with `caption` and the `references`."""
+        """Return a Paper: `results`, `methods`, `table`, `caption`, `references`; `save` draws its figure."""
         from skewanova.report.publication import build_paper
 
         text = f"Differences in {self.measure} between pairs of models, with confidence intervals."
@@ -166,7 +166,7 @@ class ValuesComparison(PublishedResult):
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """Results of the primary tests, in sentences."""
+        """Results of the primary tests, in sentences: of all models, then of pairs."""
         primary, short = select_primary(self.pairs), shorten_names(self.ranking["model"])
         return (
             sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
@@ -377,7 +377,7 @@ def resolve_design(design: str | FoldDesign, table: ValueTable) -> tuple[FoldDes
 
 
 def _ask_for_design(name: str, table: ValueTable) -> str:
-    """Return the message that asks for a design, with a line on each."""
+    """Return the message that asks for a design, with a line on each; for data sets, to leave it out."""
     if table.has_datasets:
         return f"data sets are compared by one value each: leave out design={name!r}, or the column dataset"
     got = "" if name == "auto" else f", but got {name!r}"
@@ -404,12 +404,12 @@ def choose_primary_tests(
 
 
 def _mean_ranks(gains: Floats) -> Floats:
-    """Return the mean rank over folds (n_models,), 1 for the best."""
+    """Return the mean rank (n_models,) of gains (n_folds, n_models) over folds, 1 for the best."""
     return np.asarray(rankdata(snap_ties(-gains), axis=1).mean(axis=0))
 
 
 def _order_models(gains: Floats, unit: str) -> list[int]:
-    """Return the indices of the models, best first: by the mean, or over data sets by the mean rank."""
+    """Return indices of the models, best first: by the mean, or over data sets by mean rank, then mean."""
     order = argsort_descending(gains.mean(axis=0))
     if unit == "data set":
         order = [order[i] for i in argsort_descending(-_mean_ranks(gains[:, order]))]
@@ -531,7 +531,7 @@ def _adapt_design(design: FoldDesign, measure: Measure) -> tuple[FoldDesign, str
 def _follow_prior(
     evaluation: Evaluation, measure: Measure, design: FoldDesign, options: Options
 ) -> dict[str, pd.DataFrame]:
-    """Return frames `by_prior` and, over folds or runs, `difference_curves`."""
+    """Return frames `by_prior` (prior, model, rank, mean) and, over folds or runs, `difference_curves`."""
     grid, models, folds = difference_grid(evaluation), evaluation.models, evaluation.folds
     cells = pd.MultiIndex.from_tuples(list(evaluation.curves), names=["model", "fold"])
     rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=cells)

@@ -56,7 +56,7 @@ def chebyshev_transform(count: int) -> Floats:
 
 
 def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
-    """Return the panel ends between two priors, in log-odds, and the priors at the nodes of all panels."""
+    """Return the ends of panels in log-odds (half a unit off, if one prior), and priors at all nodes."""
     first, last = float(logit(low)), float(logit(high))
     count = max(1, int(np.ceil((last - first) / PANEL_WIDTH)))
     edges = np.linspace(first, last, count + 1) if low < high else np.array([first - 0.5, first + 0.5])
@@ -94,7 +94,7 @@ def bound_chebyshev_series(coefficients: Floats) -> tuple[Floats, Floats]:
 
 @cache
 def _transform_to_parts() -> Floats:
-    """Return N_PARTS square matrices from coefficients of a series on its panel to those on each part."""
+    """Return N_PARTS square matrices: coefficients on a panel @ matrix are those on each part."""
     left = -1 + 2 * np.arange(N_PARTS)[:, None] / N_PARTS
     inside = left + (chebpts1(DEGREE + 1) + 1) / N_PARTS
     return np.array([chebvander(x, DEGREE).T @ chebyshev_transform(DEGREE + 1) for x in inside])

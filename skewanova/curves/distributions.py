@@ -407,7 +407,7 @@ class BinormalFit:
         return self._std_error(auprec_and_slopes(*self._shape, *nodes)[1])
 
     def roc(self, *, n_points: int = 1001) -> RocCurve:
-        """Return the ROC curve at quantiles of both classes (Brodersen et al., eq. 5)."""
+        """Return the ROC curve at quantiles of both classes, with their sizes (Brodersen et al., eq. 5)."""
         check_count(n_points, "n_points", minimum=2)
         z = special.ndtri(np.arange(1, n_points + 1) / (n_points + 1))
         a, b = self._shape

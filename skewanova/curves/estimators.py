@@ -194,7 +194,7 @@ class Points:
     fpr: tuple[Floats, ...]  #: false positive rates in the same form
 
     def terms(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Return each step's weight times the mean of a function of the rates over its points."""
+        """Return each step's weight times the mean of a function of rates over its points, (..., n_steps)."""
         total = precision(self.tpr[0], self.fpr[0])
         for true, false in zip(self.tpr[1:], self.fpr[1:], strict=True):
             total = total + precision(true, false)
@@ -348,7 +348,7 @@ FIRST_REACH_ESTIMATORS = ("upper_trapezoid", "interpolated_max")
 
 
 def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
-    """Return the function from priors (n_priors,) to the areas of one curve by an estimator, (n_priors,)."""
+    """Return the function from priors (n_priors,) to areas (n_priors,) of one curve, which is checked."""
     check_curve(roc)
     if area_estimator in STEP_ESTIMATORS:
         blocks = list(steps_from_curve(roc))

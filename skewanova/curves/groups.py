@@ -130,7 +130,7 @@ def aucs_of_groups(curves: Curves) -> Floats:
 
 
 def _sum_by_curve(values: Floats, first: NDArray[np.intp]) -> Floats:
-    """Return the sum of the values of each curve, (n_curves,), which begin at the indices `first`."""
+    """Return sums (n_curves,) of the values (n_steps,) of each curve, which begin at the indices `first`."""
     # bitwise equal to the sum of the curve alone, because of the leading zero
     padded = np.insert(values, first, 0.0)
     return np.asarray(np.add.reduceat(padded, first + np.arange(len(first))))
@@ -207,7 +207,7 @@ class CurveWithoutThresholds:
 
     @abstractmethod
     def _totals(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return cumulative (weights of) true and false positives by distinct score, highest first."""
+        """Return cumulative (weights of) true and false positives by distinct score, from the highest on."""
 
     def curve(self) -> RocCurve:
         """Return the ROC curve with thresholds nan."""

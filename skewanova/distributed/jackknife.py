@@ -73,7 +73,7 @@ class CaseJackknife:
 
     @cached_property
     def _tables_of_cases(self) -> list[tuple[CurvePositions, Codes, Floats, Floats]]:
-        """Per curve: positions, their entries, areas (n_weightings,), values (n_entries, n_weightings)."""
+        """Per curve: positions, entries (or -1), areas (n_weightings,), values (n_entries, n_weightings)."""
         tables, sizes = [], self.sample.sizes[:2]
         for model, curve in enumerate(self.curves):
             gain, fall = curve.counts()
@@ -192,7 +192,7 @@ class DistributedArcsine(ArcsineAreas):
         return self._single_errors(self.sums.estimate_variances(len(self.area))[1])
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of area differences by stratum, and the variances of these."""
+        """Return variances (n_pairs, 3) of area differences from negatives, positives, both; and of these."""
         (unit, sums), stratum = self.sums.powers[1], self.sample.stratum
         result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
         result[:, stratum] = self.sample.variances_from_sums(sums[stratum])[:, :, len(self.area) :, 0]

@@ -337,7 +337,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _cross_frame(columns: dict[str, NDArray[Any]], **levels: Sequence[object] | Floats) -> pd.DataFrame:
-    """Return a frame with a row for each combination of levels, and arrays by them as further columns."""
+    """Return a frame of all combinations of levels, the last fastest, with arrays by them as columns."""
     product = pd.MultiIndex.from_product(list(levels.values()), names=list(levels))
     frame: pd.DataFrame = product.to_frame(index=False)
     return frame.assign(**{name: array.ravel() for name, array in columns.items()})
