@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skewanova.base.checks import InputError, check_text
+from skewanova.base.checks import InputError, InputTypeError, check_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,9 +162,16 @@ def _to_json(value: object) -> object:
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
 
+def check_path(directory: object) -> Path:
+    """Return the path of an output folder; raise InputTypeError unless it is one."""
+    if not isinstance(directory, str | os.PathLike):
+        raise InputTypeError(f"`directory` must be a path, but got {directory!r}")
+    return Path(directory)
+
+
 def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | None] = ()) -> Path:
     """Return the real path of an output folder; raise if it holds an input or foreign files, or is a file."""
-    target = Path(os.path.realpath(directory))
+    target = Path(os.path.realpath(check_path(directory)))
     with _as_output_error(target):
         _check_place(target)
         _check_content(target, target.name)

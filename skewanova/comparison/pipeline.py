@@ -390,7 +390,7 @@ def compare_estimators(
             splits += draw_half_folds(units, stated.n_halvings, inner_folds=stated.inner_folds, rng=generator)
         elif any(map(_has_kernel_machine, models.values())):
             warn_each([KERNEL_MACHINE_WARNING])
-        options["design"] = stated.kind
+        options["design"] = FoldDesign(stated.kind, reason="the splits that were drawn")
     else:
         _check_own_splits(design, test_fraction)
         splits = draw_splits(cv, data)

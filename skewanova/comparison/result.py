@@ -157,12 +157,12 @@ class PublishedResult(TestedResult):
 
     def to_markdown(self, table: str | None = None, **options: Any) -> str:
         """Return one table as GitHub Markdown; options are columns, rows, digits, caption of `to_latex`."""
-        check_subset(options, ("columns", "rows", "digits", "caption"), "options")
+        check_subset(options, ("columns", "rows", "digits", "caption"), "arguments of to_markdown")
         return build_publication_table(self, table, **options).to_markdown()
 
     def to_html(self, table: str | None = None, **options: Any) -> str:
         """Return one table as HTML; options are columns, rows, digits, caption of :meth:`to_latex`."""
-        check_subset(options, ("columns", "rows", "digits", "caption"), "options")
+        check_subset(options, ("columns", "rows", "digits", "caption"), "arguments of to_html")
         return build_publication_table(self, table, **options).to_html()
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:

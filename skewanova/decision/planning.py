@@ -76,8 +76,8 @@ class PowerTarget:
         for name in GOAL_COLUMNS:
             check_fraction(getattr(self, name), name)
         size = 1.0 if self.difference is None else check_number(self.difference, "difference")
-        if not np.isfinite(size) or size == 0:
-            raise InputError(f"`difference` must be finite and not 0, but got {size:g}")
+        if not 0 < size < np.inf:
+            raise InputError(f"`difference` must be finite and above 0, but got {size:g}")
 
     def size(self, observed: Any) -> Any:
         """Return the stated difference of IAUPREC, or `observed` if none is stated."""

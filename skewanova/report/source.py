@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import Floats, check_count, suggest_name
-from skewanova.base.folders import Provenance, make_provenance
+from skewanova.base.folders import Provenance, check_path, make_provenance
 from skewanova.base.frames import FrameResult
 from skewanova.base.text import escape_text
 from skewanova.decision.leads import by_prior_frame
@@ -154,7 +154,7 @@ class Result(FrameResult):
         ValueError
             If a format is unknown, or the folder has files of the user.
         """
-        return self._write_folder(Path(directory), figures)
+        return self._write_folder(check_path(directory), figures)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

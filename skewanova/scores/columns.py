@@ -180,7 +180,9 @@ class ColumnMap:
         if not roles or "batch" in self.names:
             if missing[0] == "y_true" and "y_score" not in self.required:  # of a wide table
                 return "name it by y_true='NAME' (--label-column NAME)"
-            return "correct the name, or rename the column"
+            is_wide = {"model", "y_score"} <= {*roles}  # of unlabelled scores
+            long = ", or make the table long: a row for each model and case" * is_wide
+            return f"correct the name, or rename the column{long}"
         mapping = f"columns={{{', '.join(f'{role!r}: NAME' for role in roles)}}}"
         option = " ".join(f"--{OPTION_WORDS.get(role, role)}-column NAME" for role in roles)
         if DATASET_COLUMN in self.names:

@@ -358,7 +358,7 @@ def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     fraction = inferred.test_fraction if stated.test_fraction is None else stated.test_fraction
     design = replace(inferred, kind=kind, test_fraction=fraction)
     notes = []
-    if kind != inferred.kind:
+    if kind != inferred.kind and not stated.reason:  # with a reason, the splits were drawn so
         notes.append(
             f"the cases look like {inferred.kind}, but design={kind!r} was stated and is used; if it is "
             "wrong, leave out `design`"

@@ -92,6 +92,7 @@ def test_what_is_refused(files):
     pd.concat([table.assign(dataset=name) for name in "ab"]).to_csv("several.csv", index=False)
     field = pd.read_csv("field.csv")
     field.head(0).to_csv("empty.csv", index=False)
+    field[["y_score"]].set_axis(["A"], axis=1).to_csv("wide.csv", index=False)
     field.assign(y_score=field["y_score"].where(field.index != 2)).to_csv("gap.csv", index=False)
     field.assign(y_score=field["y_score"] + 99).to_csv("far.csv", index=False)
     for command, message in (
@@ -105,6 +106,7 @@ def test_what_is_refused(files):
         ("compare scores.csv --deployment-prior estimate:far.csv",
          ": the unlabelled table must be scores of t"),
         ("prior scores.csv gap.csv", "^Error: UNLABELLED: `y_score` must not hold .* the first at line 4"),
+        ("prior scores.csv wide.csv", ", or make the table long: a row for each model and case$"),
         ("prior scores.csv far.csv", ": UNLABELLED must be scores of the same model"),
         ("compare several.csv --deployment-prior estimate:field.csv",
          "SCORES has several data sets or classes; run `skewanova prior` on the rows of one data set, or"),

@@ -139,6 +139,8 @@ def test_columns_and_order():
     assert ranked["p_best"].tolist() != rank_models(measures)["p_best"].tolist()
     with pytest.raises(sa.InputError, match=r"^`alpha` must lie strictly between 0 and 1, but got nan$"):
         rank_models(measures, alpha=np.nan)
+    with pytest.raises(sa.InputTypeError, match=r"^`letters` must map models to letters, .* got 'ab'$"):
+        rank_models(measures, letters="ab")
 
 
 def test_equal_models_keep_their_order_and_one_fold_has_no_spread():

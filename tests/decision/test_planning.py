@@ -125,7 +125,7 @@ def test_models_that_agree_and_a_control():
     ({"assurance": 1}, "`assurance` must lie strictly between 0 and 1, but got 1"),
     ({"control": "x"}, "`control` must be one of"),
     ({"alpha": 0}, "`alpha` must lie strictly between 0 and 1, but got 0"),
-    ({"difference": 0}, "`difference` must be finite and not 0, but got 0"),
+    *(({"difference": size}, f"`difference` must be finite and above 0, but got {size}") for size in (0, -1)),
     ({"area_estimator": "x"}, "`area_estimator` must be one of"),
 ])  # fmt: skip
 def test_options_out_of_range(options, message):

@@ -176,7 +176,7 @@ def test_what_is_not_there_is_refused(hostile, options, told):
         hostile.to_latex("ranking", **options)
     expect_error("`width` must be at least 1, but got 0", hostile.summary, width=0)
     for render in (hostile.to_markdown, hostile.to_html):
-        with expect_error("must be one of columns, rows, digits, caption; but got 'label'"):
+        with expect_error("`arguments of to_.* must be one of columns, rows, digits, caption; .* 'label'"):
             render("ranking", label="tab:x")
 
 

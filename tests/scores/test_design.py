@@ -148,6 +148,8 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
     (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
      ("the cases look like kfold, but design='repeated_holdout' was stated and is used; if it is wrong, "
       "leave out `design`",)),
+    (FOLDS, sa.FoldDesign("repeated_holdout", reason="drawn so"), f"repeated hold-out, 5 folds, 0.25 "
+     f"{A_CASE} (design as stated)", NEW, ()),
     (FOLDS, sa.FoldDesign("auto", 0.05), f"one cross-validation, 5 folds, 0.0526 {A_CASE} (test_fraction as "
      "stated)", NEW, ("the cases look like 0.2 of the data set in each fold, but test_fraction=0.05 was "
                       "stated and is used; if it is wrong, leave out `test_fraction`",)),
