@@ -556,8 +556,9 @@ def compare_classes(
     """
     if not isinstance(scores, MulticlassScores):
         raise InputTypeError(
-            "`scores` must be the result of skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b}), but "
-            f"got {type(scores).__name__}; with two classes use skewanova.compare(table)"
+            "`scores` must be the result of skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b}) or, "
+            f"of a table, skewanova.scores.read_multiclass(table, classes), but got {type(scores).__name__}; "
+            "with two classes use skewanova.compare(table)"
         )
     check_arguments(compare_classes, options)
     check_alpha(alpha)

@@ -318,8 +318,13 @@ def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:
     """Return the value if it is an Evaluation; else raise a message that says how to get one."""
     if isinstance(value, Evaluation):
         return value
-    has_one = isinstance(getattr(value, "evaluation", None), Evaluation)
-    remedy = "pass its attribute evaluation" if has_one else "make one by skewanova.evaluate(scores)"
+    remedies = {
+        "evaluation": "pass its attribute evaluation",
+        "comparisons": "pass the attribute evaluation of one of its comparisons",
+        "pairs": "read its attributes tests and pairs, or make one of scores by skewanova.evaluate(scores)",
+    }
+    other = "make one by skewanova.evaluate(scores)"
+    remedy = next((text for name, text in remedies.items() if hasattr(value, name)), other)
     raise InputTypeError(f"`{name}` must be an Evaluation, but got {type(value).__name__}; {remedy}")
 
 

@@ -371,6 +371,7 @@ _SOURCES = {
     "precision": "skewanova.evaluation.precision_recall(skewanova.evaluate(scores))",
     "residual": "skewanova.inference.two_way_anova(skewanova.evaluate(scores).iauprec).residuals()",
     "reject": "skewanova.compare(scores).pairs",
+    "estimate": "skewanova.compare(scores).pairs.query(\"role == 'primary'\")",
     "expected_auprec": "skewanova.decision.decision_table(skewanova.evaluate(scores))",
 }
 

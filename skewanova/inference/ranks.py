@@ -72,7 +72,7 @@ def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
     >>> rank_intervals(["A", "C", "B"], pair).to_numpy().tolist()
     [['A', 1, 2], ['C', 1, 3], ['B', 2, 3]]
     """
-    check_columns(pairs, ("model_a", "model_b", "estimate", "reject"))
+    check_columns(pairs, ("model_a", "model_b", "reject", "estimate"))
     if pairs.duplicated(["model_a", "model_b"]).any():
         raise InputError(
             "`pairs` must be of one test, but repeats some; use pairs.query(\"role == 'primary'\")"

@@ -173,7 +173,7 @@ def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     if min(grid.shape) < 2:
         raise InputError(
             f"`plot_surface` needs at least 2 priors and 2 recalls, but got {len(grid)} and "
-            f"{len(grid.columns)}; give it skewanova.compare(scores)"
+            f"{len(grid.columns)}; give it skewanova.compare(scores, at_priors=(0.5, 0.1))"
         )
     return grid
 

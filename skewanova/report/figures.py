@@ -439,7 +439,8 @@ def render_figures(
     if missing and set(formats) != {"svg"}:  # viewers of SVG find another font
         signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MAX_GLYPHS])
         rest = f" and {len(missing) - MAX_GLYPHS} more" if len(missing) > MAX_GLYPHS else ""
-        warn_each([f"figures show boxes where their font lacks a sign ({signs}{rest}); tables show them all"])
+        remedy = "tables show them all, and so do figures in the format svg"
+        warn_each([f"figures show boxes where their font lacks a sign ({signs}{rest}); {remedy}"])
 
 
 def render_plot(plot: Callable[..., Axes], source: object) -> bytes:

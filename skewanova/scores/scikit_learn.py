@@ -70,7 +70,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
         kind, missing = type(estimator).__name__, " or ".join(methods)
-        auto = ", or leave response_method='auto' and `class_prior` out"
+        auto = ", or leave out `response_method` (and any `class_prior`)"
         hint = "use another model" + auto * any(hasattr(estimator, name) for name in RESPONSES)
         raise InputTypeError(f"{kind} has no {missing} to score cases with; {hint}")
     return positive, method
@@ -292,10 +292,11 @@ def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
     side = np.asarray(rows)
     result = np.flatnonzero(side) if side.dtype == bool and side.shape == (n_cases,) else side
     is_position = result.ndim == 1 and len(result) > 0 and np.issubdtype(result.dtype, np.integer)
-    if not (is_position and result.min() >= 0 and result.max() < n_cases):
+    bad = result[(result < 0) | (result >= n_cases)] if is_position else side
+    if not is_position or len(bad):
         raise InputError(
             f"`cv` must give training and test cases as positions from 0 to {n_cases - 1}, but fold {fold} "
-            f"has {side!r:.60}"
+            f"has {bad!r:.60}"
         )
     return result.astype(np.intp)
 

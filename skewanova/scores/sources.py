@@ -120,10 +120,12 @@ def _write_remedy(path: Path, columns: ColumnMap) -> str:
     """Return advice on a table too large for memory: Dask for a long one of one data set, or fewer rows."""
     names = columns.names.keys()
     is_long = {"y_true", "y_score"} <= names and names.isdisjoint((DATASET_COLUMN, "batch"))
-    return write_dask_code(path) if is_long else "keep fewer rows, or take a machine with more memory"
+    renamed = {column: name for column, name in columns.names.items() if column != name}
+    code = write_dask_code(path, renamed)
+    return code if is_long else "keep fewer rows, or take a machine with more memory"
 
 
-def write_dask_code(path: Path) -> str:
+def write_dask_code(path: Path, columns: Mapping[str, str] | None = None) -> str:
     """Return advice, with code, to compare the table of a file or folder in parts with Dask."""
     zipped = path.suffix.lower() == ".gz"  # Dask reads a zipped file, and JSON without a block size, as one
     plain = str(path.with_suffix("") if zipped else path)
@@ -133,14 +135,16 @@ def write_dask_code(path: Path) -> str:
         reader = f"read_json({plain!r}, lines=True, blocksize=2**26)"
     else:
         reader = f"read_parquet({plain!r})"
-    return f"{'unpack it, then ' if zipped else ''}{_write_dask_line(reader)}"
+    return f"{'unpack it, then ' if zipped else ''}{_write_dask_line(reader, columns)}"
 
 
-def _write_dask_line(reader: str) -> str:
+def _write_dask_line(reader: str, columns: Mapping[str, str] | None = None) -> str:
     """Return advice to compare with Dask a table read by `reader`, such as "read_parquet('t')"."""
+    frame = f"dask.dataframe.{reader}"
+    table = f"skewanova.read_scores({frame}, columns={columns})" if columns else frame
     return (
-        "compare it in parts with Dask (pip install 'skewanova[dask]'): import dask.dataframe; "
-        f"skewanova.compare(dask.dataframe.{reader})"
+        "compare it in parts with Dask (pip install 'skewanova[dask]'): import dask.dataframe, skewanova; "
+        f"skewanova.compare({table})"
     )
 
 

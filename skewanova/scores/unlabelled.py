@@ -143,9 +143,10 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
             frame[column] = to_categorical(raw.frame[column], column, raw.where, numeric=True)
     repeated = np.flatnonzero(frame.duplicated(["model", "case"])) if "case" in frame else np.empty(0)
     if len(repeated):
+        again = "; if case numbers start again in every batch, join batch and number" * ("batch" in frame)
         raise InputError(
             f"(model, case) must be unique among unlabelled scores, but {len(repeated)} rows repeat one, the "
-            f"first at {raw.where(int(repeated[0]))}; leave the repeated rows out"
+            f"first at {raw.where(int(repeated[0]))}; leave the repeated rows out{again}"
         )
     if "y_true" in raw.frame:
         frame["y_true"] = _check_known_labels(raw.frame["y_true"], raw.where)

@@ -159,8 +159,9 @@ def raise_multiple_datasets(column: str, n_datasets: int) -> None:
 def raise_duplicates(n_rows: int, examples: str) -> NoReturn:
     """Raise the error of `n_rows` rows that repeat a (model, fold, case), always."""
     raise InputError(
-        f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {examples}; if folds are "
-        "bootstrap resamples, give the test set once: its cases are resampled for you"
+        f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {examples}; if they "
+        "are of several folds or runs, number these in a column fold; if folds are bootstrap resamples, give "
+        "the test set once: its cases are resampled for you"
     )
 
 

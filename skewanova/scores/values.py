@@ -127,6 +127,8 @@ def _load_values(source: object, name: str) -> RawTable:
     """Return all columns or, if some hold text, the keys, `name` and scores of a long table; or raise."""
     try:
         return load_table(source, ColumnMap([], None, KEY_COLUMNS))
+    except InputTypeError as error:
+        raise InputTypeError(re.sub("^scores must", "`values` must", str(error))) from error
     except InputError as error:
         if " must hold real numbers" not in str(error):
             raise
@@ -273,7 +275,7 @@ def _check_values(raw: RawTable, column: Any) -> Floats:
     if len(infinite):
         raise InputError(
             f"`{column}` must be finite, but is {values[infinite[0]]:g} at {raw.where(int(infinite[0]))}; "
-            "leave out that fold"
+            "leave out that fold, run or data set for all models"
         )
     return values
 
@@ -290,28 +292,29 @@ def _name_folds(long: pd.DataFrame, measure: str, source: Path | None) -> ValueT
             f"model {row['model']!r} has two values in fold {row['fold']!r}; number repetitions in a column "
             f"run, and name data sets in a column dataset{models}"
         )
-    _check_complete(rows)
-    run_size = long["fold"].nunique() if {"run", "fold"} <= {*long} else 0
     has_datasets = DATASET_COLUMN in long
-    if has_datasets and long[DATASET_COLUMN].nunique() < 2:
-        raise InputError("the column dataset must name at least 2 data sets, but names 1; leave it out")
+    if has_datasets and long[DATASET_COLUMN].nunique() == 1:
+        remedy = "add the values of others, or leave it out"
+        raise InputError(f"the column dataset must name at least 2 data sets, but names 1; {remedy}")
+    _check_complete(rows, keys[-1].replace(DATASET_COLUMN, "data set"))
+    run_size = long["fold"].nunique() if {"run", "fold"} <= {*long} else 0
     rows = rows.assign(fold=long[DATASET_COLUMN]) if has_datasets else rows
     frame = rows.groupby(["model", "fold"], sort=False)[VALUE].mean().reset_index()
     return ValueTable(frame, escape_text(measure), has_datasets, run_size, source)
 
 
-def _check_complete(rows: pd.DataFrame) -> None:
-    """Raise unless there are 2 models and 2 folds at least, with a value of every model in every fold."""
+def _check_complete(rows: pd.DataFrame, unit: str) -> None:
+    """Raise unless 2 models and 2 folds (named by `unit`) at least have a value of every model in each."""
     models, folds = rows["model"].unique(), rows["fold"].unique()
-    for number, name in ((len(models), "models"), (len(folds), "folds")):
+    for number, name in ((len(models), "model"), (len(folds), unit)):
         if number < 2:
             raise InputError(
-                f"a comparison needs at least 2 {name}, but the values are of {number}; add the values of "
+                f"a comparison needs at least 2 {name}s, but the values are of {number}; add the values of "
                 "others"
             )
     if len(rows) < len(models) * len(folds):
         cells = pd.MultiIndex.from_product([models, folds])
         model, fold = cells.difference(pd.MultiIndex.from_frame(rows[["model", "fold"]]), sort=False)[0]
         raise InputError(
-            f"model {model!r} has no value in fold {fold!r}; add it, or leave out that fold or that model"
+            f"model {model!r} has no value in {unit} {fold!r}; add it, or leave out that {unit} or that model"
         )

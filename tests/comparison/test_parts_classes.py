@@ -87,7 +87,9 @@ def test_refusals(found):
     scores, _ = found
     with pytest.raises(sa.InputTypeError, match=r"; use skewanova.compare_classes\(scores\)$"):
         sa.compare_datasets(scores, 0.3)
-    message = r"but got mappingproxy; with two classes use skewanova.compare"
+    message = (
+        r"\.read_multiclass\(table, classes\), but got mappingproxy; with two classes use skewanova.compare"
+    )
     expect_error(message, sa.compare_classes, scores.tables, 0.3, error=sa.InputTypeError)
     with pytest.raises(sa.InputTypeError, match=r"scores must be .* by skewanova.compare_classes\(scores\)$"):
         sa.compare(scores)

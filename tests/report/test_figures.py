@@ -79,7 +79,7 @@ def test_warnings_and_faults_of_figures_are_found():
         drawn = dict(figures.render_figures(drawings.items(), ("svg", "png")))
     assert [str(warning.message) for warning in told] == [
         "figures show boxes where their font lacks a sign ('\u4e00', '\u4e09', '\u4e8c', '\u56db', "
-        "'\u578b' and 1 more); tables show them all"
+        "'\u578b' and 1 more); tables show them all, and so do figures in the format svg"
     ]
     assert list(drawn) == ["a", "b"]
 

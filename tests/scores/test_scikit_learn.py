@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 import sklearn
 from loops import each
-from messages import expect_error
+from messages import exact, expect_error
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -191,9 +191,9 @@ def test_failures_scores_and_responses_that_are_missing_are_named():
     expect_error(message, sa.scores_from_estimators, {"B": Broken("nan")}, X, Y, cv=HALVES, error=ValueError)
     message = (
         "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with; use "
-        "another model, or leave response_method='auto' and `class_prior` out"
+        "another model, or leave out `response_method` (and any `class_prior`)"
     )
-    with pytest.raises(TypeError, match=f"^{message}$"):
+    with pytest.raises(TypeError, match=exact(message)):
         sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
     for method, missing in (("predict_proba", ""), ("auto", "decision_function or ")):
         message = f"has no {missing}predict_proba to score cases with; use another model$"
@@ -236,9 +236,9 @@ def test_four_cases(scored, labels, cv, message):
     expect_error(f"^{message}", scored, {"A": LogisticRegression(), "B": BAYES}, X[:4], labels, cv=cv)
 
 
-@each("test", [[200], [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
+@each("test", [[200], range(1, 201), [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
 def test_cases_of_a_split_that_are_none(test):
-    message = r"^`cv` must give training and test cases as positions from 0 to 199, but fold 2 has "
+    message = r"^`cv` must give training and test cases as positions from 0 to 199, but fold 2 has (?!.* 1, )"
     with pytest.raises(sa.InputError, match=message):
         sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(range(100), range(100, 200)), (range(100), test)])
 

@@ -118,7 +118,7 @@ def test_selected_models():
 @each(("values", "message"), [
     (WIDE.assign(A="x"), "`A` must hold real numbers.*'x' at row 0"),
     (WIDE.assign(A=[0.1, np.nan, 0.3]), "`A` must not hold NaN or blanks, but has 1, the first at row 1"),
-    (WIDE.assign(A=[0.1, np.inf, -np.inf]), "`A` must be finite, but is inf at row 1"),
+    (WIDE.assign(A=[0.1, np.inf, -np.inf]), "is inf at row 1; leave out that fold, run or data set for all"),
     (WIDE.iloc[:1], "at least 2 folds, but the values are of 1"),
     (WIDE[["A"]], "at least 2 models, but the values are of 1"),
     (WIDE[[]], "at least 2 models, but the values are of 0"),
@@ -129,11 +129,14 @@ def test_selected_models():
     (LONG.rename(columns={"value": "f1"}).assign(f2=1.0), "no column 'value', but 'f1', 'f2'; name"),
     (LONG.drop(columns="value"), "no column 'value'; add it$"),
     (LONG.iloc[:0], "^the table must hold at least one row"),
-    (LONG.assign(dataset="x"), "must name at least 2 data sets, but names 1; leave it out$"),
+    (LONG.assign(dataset="x"), "2 data sets, but names 1; add the values of others, or leave it out$"),
+    (LONG[LONG["fold"] == "1"].rename(columns={"fold": "dataset"}), "at least 2 data sets, but names 1; add"),
+    (LONG[:-1].rename(columns={"fold": "dataset"}), "no value in data set '3'; .* leave out that data set"),
+    (LONG[LONG["fold"] == "1"].rename(columns={"fold": "run"}), "needs at least 2 runs, but the values are"),
     (LONG.drop(columns="model"), "'value' has two values .* a column dataset, or models in a column model$"),
     (pd.DataFrame({"model;fold;value": ["A;1;0.5"]}), "separated by ';': separate them by commas$"),
     ({"A": [1, 2], "B": [1]}, r"numbers of values are \[1, 2\]"),
-    (5, "must be a path or a pandas"),
+    (5, "^`values` must be a path or a pandas"),
 ])  # fmt: skip
 def test_mistakes_are_named(values, message):
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
