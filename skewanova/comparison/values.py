@@ -340,7 +340,7 @@ def _analyse_folds(
 
 
 def _set_target(options: Options, models: Sequence[str]) -> PowerTarget:
-    """Return the goal of a plan: power .8 for the observed differences, at the adjusted level."""
+    """Return the goal of a plan: power .8 for the observed differences, at alpha over the count of pairs."""
     level = options.alpha / count_compared_pairs(len(models), options.control)
     return PowerTarget(None, 0.8, level, ASSURANCE)
 
@@ -531,7 +531,7 @@ def _adapt_design(design: FoldDesign, measure: Measure) -> tuple[FoldDesign, str
 def _follow_prior(
     evaluation: Evaluation, measure: Measure, design: FoldDesign, options: Options
 ) -> dict[str, pd.DataFrame]:
-    """Return frames `by_prior` (prior, model, rank, mean) and, over folds or runs, `difference_curves`."""
+    """Return frames `by_prior` (prior, model, rank, value) and, over folds or runs, `difference_curves`."""
     grid, models, folds = difference_grid(evaluation), evaluation.models, evaluation.folds
     cells = pd.MultiIndex.from_tuples(list(evaluation.curves), names=["model", "fold"])
     rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=cells)

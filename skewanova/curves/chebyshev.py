@@ -206,7 +206,7 @@ def _coefficients(panel: Sequence[Chebyshev]) -> Floats:
 
 
 def _find_roots(curve: Chebyshev) -> Floats:
-    """Return the real roots strictly within the domain; none if the curve is zero up to rounding."""
+    """Return ascending real roots strictly within the domain; none if the curve is zero up to rounding."""
     size = np.abs(curve.coef)
     if size.max() <= TIE or size[0] > size[1:].sum():
         return np.empty(0)

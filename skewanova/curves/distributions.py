@@ -329,7 +329,7 @@ def shape_covariance(a: float, b: float, n_positive: int, n_negative: int) -> Fl
 
 
 def find_best_power(positive: Floats, negative: Floats) -> float:
-    """Return the Box-Cox power with the largest likelihood of two normal classes with unequal variances."""
+    """Return the Box-Cox power in POWERS with the largest likelihood of normals with unequal variances."""
     log_sum = np.log(positive).sum() + np.log(negative).sum()
     # with geometric mean 1, the Jacobian is 1 and powers of large scores are finite
     centre = np.exp(log_sum / (len(positive) + len(negative)))

@@ -293,7 +293,7 @@ def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedSco
 
 
 def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) -> list[PackedGroup]:
-    """Return the checked groups by model and fold, read in pieces if one is too large for a worker."""
+    """Return the checked groups, in order of model and fold as text; in pieces if one is too large."""
     cuts, sketches = {}, []
     if engine.n_rows() > MAX_GROUP_ROWS and max(engine.count_rows(columns).values()) > MAX_GROUP_ROWS:
         parts = raise_errors(engine.map_partitions(columns, sample_groups))

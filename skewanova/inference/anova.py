@@ -377,7 +377,7 @@ _SOURCES = {
 
 
 def check_columns(frame: object, columns: Sequence[str]) -> None:
-    """Raise InputTypeError if `frame` is no DataFrame, InputError if it has one of the columns not once."""
+    """Raise InputTypeError if `frame` is no DataFrame, InputError unless it has each of the columns once."""
     source = _SOURCES.get(columns[-1], "")
     if not isinstance(frame, pd.DataFrame):
         example = source or _SOURCES["iauprec"]
@@ -396,7 +396,7 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
 
 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
-    """Return columns of factors and response (floats); raise for values not finite or missing, or repeats."""
+    """Return factors and response (floats); raise for rows not finite or repeated, or one model or fold."""
     columns = [*factors, response]
     check_columns(frame, columns)
     cells = frame[columns].reset_index(drop=True)
