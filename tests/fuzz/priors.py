@@ -1,4 +1,4 @@
-"""Unlabelled scores, folders of a comparison, thresholds: what is decided from them holds together."""
+"""Folders of a comparison, unlabelled scores, thresholds: what is decided from them holds together."""
 
 import json
 import re
@@ -10,45 +10,19 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import skewanova as sa
-from fuzz import tables
 from fuzz.command import CHANGED, DONE, REFUSED, checked_run, folder_of
 from fuzz.generator import Generator, answered, near, sample
-from fuzz.tables import CELLS, SHAPE, WRITERS, as_csv, changed, changes_of, damaged, damages, rows_of
+from fuzz.tables import CELLS, SHAPE, as_csv, changed, changes_of, damaged, damages, rows_of
 from skewanova.comparison import changes, monitor
 from skewanova.comparison.monitoring import STATES
-from skewanova.scores import read_unlabelled
 
 LEVELS = (0.95, 0.95, 0.5, 0.999, 0.0, 1.0, float("nan"))
 
 
-NUMBERS = ["estimate", "conf_low", "conf_high", "statistic"]
-
-
-def assert_prior(found):
-    """A prior in its interval, and a weighting that is one."""
-    for one in (found, *(part for _, part in getattr(found, "batches", ()))):
-        assert 0 <= one.conf_low <= one.estimate <= one.conf_high <= 1, str(one)
-    priors, weights = found.quadrature()
-    assert ((priors > 0) & (priors < 1)).all()
-    assert (weights >= 0).all()
-    near(weights.sum(), 1.0)
-    assert found.low <= found.high
-    assert found.describe()
-    assert not ((found.to_frame()["p_value"] < 0) | (found.to_frame()["p_value"] > 1)).any()
-
-
-FIELD_ARGUMENTS = [
-    *([], ["--json"], ["--batch-column", "batch"], ["--batch-column", "absent"]),
-    *(["--fold", "1"], ["--fold", "9"], ["--bins", "2"], ["--bins", "1"]),
-]
 fields = st.fixed_dictionaries(
     sample(seed=range(10), models=(1, 2, 3), size=(4, 12, 60), positives=(0.05, 0.5, 1.0))
-    | sample(batches=(0, 0, 2, 5), cases=(False, True), format=sorted(WRITERS), arguments=FIELD_ARGUMENTS)
-    | {
-        "labelled": st.one_of(st.just([]), st.just([]), tables.changes),
-        "steps": st.one_of(st.just([]), changes_of(("model", "y_score", "batch", "case"), CELLS)),
-        "damages": st.one_of(st.just([]), st.just([]), damages),
-    }
+    | sample(batches=(0, 0, 2, 5), cases=(False, True))
+    | {"steps": st.one_of(st.just([]), changes_of(("model", "y_score", "batch", "case"), CELLS))}
 )
 
 
@@ -70,41 +44,6 @@ def field_rows(case):
 APART = 1.5
 
 
-def clear_rows(seed):
-    """Labelled scores of two models that tell the classes apart."""
-    rows = rows_of({**SHAPE, "seed": seed, "size": 30})
-    return [row | {"y_score": row["y_score"] + APART * row["y_true"]} for row in rows]
-
-
-def fields_are_read_or_refused(case):
-    """`prior` does its work or refuses in one line; what it accepts, `threshold` takes as priors too."""
-    rows = changed(field_rows(case), case["steps"])
-    field = f"field.{case['format']}"
-    files = {
-        "held.csv": as_csv(changed(clear_rows(case["seed"]), case["labelled"])),
-        field: damaged(WRITERS[case["format"]](rows), case["damages"]),
-    }
-    with folder_of(files) as folder:
-        run = checked_run(["prior", "held.csv", field, *case["arguments"]], folder)
-        labelled, unlabelled = answered(sa.read_scores, "held.csv"), answered(read_unlabelled, field)
-        if labelled is None or unlabelled is None:
-            assert run.exit_code == REFUSED, run.output
-            return
-        result = answered(sa.estimate_prior_from_tables, labelled, unlabelled)
-        use = ["threshold", "held.csv", "--recall", "0.8", "--at-priors", f"estimate:{field}"]
-        run = checked_run(use, folder)
-        assert run.exit_code == (REFUSED if result is None else DONE), run.output
-        if result is None:
-            return
-        for estimate in (result.prior, *result.by_model.values()):
-            assert_prior(estimate)
-        frame = unlabelled.frame
-        if "batch" in frame:  # batches of longer names in the same order
-            frame = frame.assign(batch=frame["batch"].cat.rename_categories(lambda name: f"{name} \u00e9"))
-        again = answered(sa.estimate_prior_from_tables, labelled, type(unlabelled)(frame))
-        near(again.to_frame()[NUMBERS], result.to_frame()[NUMBERS])
-
-
 TABLES = ("tables/ranking.csv", "tables/leaders.csv", "tables/score_bins.csv", "provenance.json")
 CONTENTS = (b"", b"{}", b"[]", b"null", b"\x00", b"\xff\xfe", b"a\n1\n", b'{"settings": 1}', b"{{")
 
@@ -112,7 +51,9 @@ CONTENTS = (b"", b"{}", b"[]", b"null", b"\x00", b"\xff\xfe", b"a\n1\n", b'{"set
 @cache
 def folder_files():
     """What `monitor` and `diff` read of the folder of a comparison, and what `--json` prints of it."""
-    result = sa.compare(pd.DataFrame(clear_rows(0)), at_priors=(0.5, 0.1))
+    rows = pd.DataFrame(rows_of({**SHAPE, "size": 30}))
+    rows["y_score"] += APART * rows["y_true"]
+    result = sa.compare(rows, at_priors=(0.5, 0.1))
     frames = {name: result.tables[name] for name in ("ranking", "leaders", "score_bins")}
     ranked = json.loads(frames["ranking"].to_json(orient="records"))
     return {
@@ -292,7 +233,6 @@ def assert_target_reached(found, case):
 
 
 GENERATORS = (
-    Generator("unlabelled tables", fields, fields_are_read_or_refused, 1),
     Generator("monitored", monitored, monitored_or_refused, 3),
     Generator("told apart", compared, told_apart_or_refused, 6),
     Generator("thresholds", chosen, thresholds_hold_together, 6),

@@ -34,20 +34,6 @@ ALL = [
 ]
 
 
-def test_all_patterns_are_here_with_roc_and_auc():
-    # Sequences of counts (p, n), not both 0, that sum to k cases: 1 / (2 - 1 / (1 - x)^2).
-    counts = [2, 7, 24, 82, 280]
-    assert [len(patterns(n)) for n in range(1, 6)] == counts
-    assert len(ALL) == sum(count - 2**n for n, count in enumerate(counts, start=1) if n > 1)
-    assert len({groups for groups, *_ in ALL}) == len(ALL)
-    for groups, vertices, roc in ALL:
-        labels, scores = twins.labels_and_scores(groups)
-        found = [*zip(roc.tpr.tolist(), roc.fpr.tolist(), strict=True)]
-        assert found == [(float(t), float(f)) for t, f in vertices], groups
-        exact = twins.auc_by_pairs(labels, scores, [1] * len(labels))
-        assert sa.auc(roc) == pytest.approx(float(exact), rel=1e-14, abs=1e-300), groups
-
-
 @pytest.mark.parametrize("estimator", RATIONAL)
 def test_auprec_as_fractions(estimator):
     for groups, vertices, roc in ALL:
