@@ -29,21 +29,20 @@ def test_blocked_f_epsilons_and_mauchly_equal_r(name):
     values = table_of(name)
     n_folds, n_models = values.shape
     found = fold_statistics.gg_test(values)
-    gg = fold_statistics.epsilon_gg(fold_statistics.fold_covariance(values @ helmert(n_models).T))
+    cov = fold_statistics.fold_covariance(values @ helmert(n_models).T)
+    gg = fold_statistics.epsilon_gg(cov)
     hf = fold_statistics.epsilon_hf(gg, n_models - 1, n_folds)
     raw = r_number(MEASURES, name, "afex_model", "hf_epsilon")
     df = np.array([n_models - 1, (n_models - 1) * (n_folds - 1)])
     close(gg, r_number(MEASURES, name, "afex_model", "gg_epsilon"))
     close(hf, min(raw, 1.0))
     close(stats.f.sf(found.statistic, *(hf * df)), r_number(MEASURES, name, "afex_model", "hf_p_value"))
-    values = table_of(name)
-    cov = fold_statistics.fold_covariance(values @ helmert(values.shape[1]).T)
-    w, p = fold_statistics.mauchly(cov, len(values))
+    w, p = fold_statistics.mauchly(cov, n_folds)
     close(w, r_number(MEASURES, name, "mauchly_base", "statistic"))
     close(w, r_number(MEASURES, name, "afex_model", "mauchly_w"))
     # mauchly.test has the number of models, not of contrasts, in one place of the second-order term
     expected = r_number(MEASURES, name, "mauchly_base", "p_value")
-    close(p, expected, rel=1e-9 if values.shape[1] == 3 else 0.005)
+    close(p, expected, rel=1e-9 if n_models == 3 else 0.005)
 
 
 def test_mauchly_rejects_at_its_level_and_friedman_has_ties_or_nothing():

@@ -253,9 +253,7 @@ def test_the_rough_likelihood_leaves_out_what_is_ruled_out_and_interpolates():
     falls = apart._best(np.array([1.25**0.5, least, least / 1.06]))[0]
     assert falls[0] - falls[1] < batches.NEGLIGIBLE_FALL < falls[0] - falls[2]
     assert most == pytest.approx(3.02)
-    rough = batches.RoughLikelihood(np.array([-2.0, -1.0, -1.7]), np.array([0.1, 0.3, 0.2]), 0.25)
     centres, spreads = np.linspace(-3, 1, 7), np.linspace(0.1, 1.5, 5)
-
     height = rough.log_likelihood(centres, spreads) - 0.1 * centres[:, None] + 0.2 * spreads
     near, wide, weight = batches._interpolate_surface(centres, spreads, height, rough)
     assert (near[0], near[-1], wide[0], wide[-1]) == (-3, 1, 0.1, 1.5)
