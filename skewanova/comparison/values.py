@@ -583,7 +583,7 @@ def _analyse_cases(
 
 
 def _check_class_sizes(sample: Sample, *, is_area: bool) -> pd.DataFrame:
-    """Return a row for each class: check, its number of units, p_value (nan), advice ("" if enough)."""
+    """Return rows for positives, negatives: check, statistic (effective size), p_value nan, advice or ""."""
     units = " (counted in clusters)" if sample.clustered else ""
     risk = CLASS_RISKS[is_area]
     rows = []

@@ -179,7 +179,7 @@ Kernel = Callable[[Floats], Floats]
 
 
 def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
-    """Return the precision prior T / (prior T + (1 - prior) F) at rates T and F (Landgrebe et al., eq. 3)."""
+    """Return precision prior T / (prior T + (1 - prior) F) at rates not both 0 (Landgrebe et al., eq. 3)."""
     # by the prior rather than the skew, so a rule that flags all cases has exactly the prior
     true = prior * tpr
     return np.asarray(true / (true + (1 - prior) * fpr))
