@@ -68,6 +68,8 @@ def test_groups_are_those_of_the_joint_family_and_words_name_each_class(found):
     assert max(map(len, text.splitlines())) <= 80
     assert str(result) == result.summary()
     assert result.to_frame().equals(result.ranking)
+    assert list(result.ranking) == ["class", *result.comparisons["0"].ranking]
+    assert [line[:9] for line in result.conclusions] == [f"class {name}: " for name in "000111222"]
     frames = [getattr(result, name) for name in result.FRAMES]
     assert [frame.index[-1] for frame in frames] == [len(frame) - 1 for frame in frames]
 
@@ -95,6 +97,7 @@ def test_refusals(found):
         sa.compare(scores)
     with pytest.raises(sa.InputTypeError, match=r"^compare_classes\(\) has no arg.*'columns'; help\(skew"):
         sa.compare_classes(scores, columns={})
+    expect_error(r"by the names '0', '1', '2', but has none$", sa.compare_classes, scores, {}, **OPTIONS)
     expect_error(r"^class '0': ", sa.compare_classes, scores, 0.3, control="m9", **OPTIONS)
 
 

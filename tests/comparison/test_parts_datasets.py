@@ -108,6 +108,8 @@ def test_ranks_against_scipy(result):
     first = wide.eq(wide.max(axis=1), axis=0).sum()
     assert result.ranking["n_best"].tolist() == first[result.ranking["model"]].tolist()
     assert result.ranking["rank"].tolist() == [1, 2, 3]
+    equal = result.iauprec[::-1].assign(iauprec=0.5, rank=2.0)  # models keep their order
+    assert parts._build_ranking(equal)["model"].tolist() == ["m2", "m1", "m0"]
 
 
 def test_hierarchical_differences(result):
@@ -236,6 +238,8 @@ def test_summary(result):
     assert all(len(line) <= 80 for line in text.split("\n"))
     assert "Ranking across data sets" in text
     assert any(line.startswith("Meta-analysis: ") for line in result.conclusions)
+    p_values = [f"p = {p:.3f})." for p in primary(result)["p_adjusted"]]
+    assert [line[-11:] for line in result.conclusions[1:4]] == p_values
     assert "<dt>Choose</dt>" in result._repr_html_()
     assert "<caption>Ranking across data sets" in result._repr_html_()
     backwards = replace(result, iauprec=result.iauprec[::-1])._build_tables()[1]

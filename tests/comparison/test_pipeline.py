@@ -58,6 +58,7 @@ def same_numbers(a, b):
 def test_frames_have_the_promised_columns_tests_and_labels(result):
     assert isinstance(result, sa.Comparison)
     assert {name: list(frame) for name, frame in frames(result).items()} == COLUMNS
+    assert all(frame.index.equals(pd.RangeIndex(len(frame))) for frame in result.tables.values())
     order = result.ranking["model"].tolist()
     assert (order, result.ranking["rank"].tolist()) == (["high", "mid", "low"], [1, 2, 3])
     assert result.ranking["iauprec"].is_monotonic_decreasing

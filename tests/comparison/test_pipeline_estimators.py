@@ -56,6 +56,7 @@ def test_half_splits_are_the_default() -> None:
     result = _compared(n_splits=5)
     assert (result.design.kind, result.design.n_folds, result.design.ratio) == ("repeated_holdout", 5, 1.0)
     assert set(result.scores.frame.groupby(["model", "fold"], observed=True).size()) == {80}
+    assert result.settings["seed"] == 0
     assert set(result.pairs.query("role == 'primary'")["test"]) == {"corrected_t_holm"}
 
 

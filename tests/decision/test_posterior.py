@@ -179,6 +179,8 @@ def test_value_of_information_rests_on_p_best_and_the_ratio_of_folds(measures):
     assert value.evpi == table["expected_loss"].min()
     assert value.model == table["model"][table["expected_loss"].idxmin()]
     assert (frame["evsi"].diff().iloc[1:] >= -1e-12).all()
+    assert (frame["n_more"].iloc[0], frame["n_more"].iloc[-1], value.n_now) == (8, 80_000, 800)
+    assert (frame["n_total"] - frame["n_more"] == 800).all()
     assert 0.9 * value.evpi < frame["evsi"].iloc[-1] < value.evpi
     assert value.n_worth == frame["n_more"][frame["net_gain"].idxmax()] > 0
     assert value_of_information(measures, unit_cost=1.0).n_worth == 0
