@@ -116,7 +116,7 @@ class ColumnMap:
         classes: Sequence[str] = (),
         pos_label: object = None,
     ) -> ColumnMap:
-        """Return the map of columns `allowed`, named as in `columns`; `classes` replace y_score; or raise."""
+        """Return the map; `columns` maps some to names in the source, `classes` replace y_score; or raise."""
         if not isinstance(columns, Mapping | None):
             raise InputTypeError(
                 f"`columns` must be a mapping such as {{'model': 'classifier'}}, but got {columns!r:.60}"
@@ -175,7 +175,7 @@ class ColumnMap:
         return selected
 
     def _hint(self, missing: Sequence[str]) -> str:
-        """Return the end of a message that says by which argument or option to name missing columns."""
+        """Return advice on names that the source lacks: map others by an argument or option, or rename."""
         roles = [role for role, name in self.names.items() if name in missing]
         if not roles or "batch" in self.names:
             if missing[0] == "y_true" and "y_score" not in self.required:  # of a wide table
@@ -233,7 +233,7 @@ def iter_chunks(n_rows: int) -> Iterator[slice]:
 
 
 def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """Return each value's code, and the ascending distinct values; None if sparse or from 10**18 on."""
+    """Return signed codes, and ascending distinct values; None if sparse or any is 10**18 or more in size."""
     low, high = int(values.min()), int(values.max())
     if high - low > MAX_GAP * len(values) + MIN_RANGE or max(-low, high) >= MAX_WHOLE:
         return None
@@ -269,8 +269,8 @@ def read_batches(
 ) -> pd.DataFrame:
     """Return the rows of all batches of Arrow arrays as one frame; raise if a column is nested.
 
-    Columns in `labels` become integers if all values are plain whole numbers, else categoricals. Arrays for
-    `n_rows` rows are allocated at once.
+    Text in `labels` becomes small integers if all values are plain whole numbers, else categories; numbers
+    and booleans keep their kind. Arrays for `n_rows` rows are allocated at once.
     """
     for item in schema:
         if pa.types.is_nested(value_type(item.type)):
@@ -357,7 +357,7 @@ class _Column:
 
 
 def _parse_whole_numbers(column: Any) -> Any:
-    """Return Arrow text as int64; None if empty, or any is null or no plain whole number below 10**18."""
+    """Return a string array as int64; None if of another type, empty, or not all plain and below 10**18."""
     if not pa.types.is_string(column.type):
         return None
     try:

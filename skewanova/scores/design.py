@@ -185,7 +185,7 @@ class FoldDesign:
         return f"{about} of the population that the weights stand for" if self.weighted else about
 
     def describe(self) -> str:
-        """Return text as in 'repeated hold-out, 9 folds, 0.25 test cases for each training case (REASON)'."""
+        """Return text as 'one test set (REASON)'; overlapping folds state test cases per training case."""
         parts = [self.reason]
         if self.n_clusters:
             folds = ", each whole in a fold or not in it" if self.is_over_folds else ""
@@ -267,7 +267,7 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
 
 
 def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
-    """Return the design as stated or inferred, without clusters and weights; raise if it cannot be."""
+    """Return the design stated or inferred, without clusters or weights; raise if a statement cannot hold."""
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if len(table.folds) < 2:
         return _infer_single_fold(table, stated)
@@ -306,7 +306,7 @@ def _design_name(design: FoldDesign) -> str:
 
 
 def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
-    """Return True if nothing is stated and the first model's labels are equal, unsorted, in all folds."""
+    """Return True if nothing is stated and the first model's unsorted labels repeat by row in every fold."""
     if stated != FoldDesign() or not isinstance(table, ScoreTable):
         return False
     rows = table.codes("model") == 0
@@ -379,9 +379,10 @@ ADD_CASES = "add a case column, or "
 
 
 def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CASES) -> FoldDesign:
-    """Return the stated design of folds without cases; raise for runs, halvings and unknown fold sizes.
+    """Return the stated design of folds without cases; raise for runs, halvings, repeated_kfold of no size.
 
-    One fold is a test set; ``auto`` is repeated hold-out with a warning, whose advice begins with `remedy`.
+    One fold is a test set; ``auto`` is repeated hold-out. Hold-outs of no stated size get an assumed one, and
+    a warning, whose advice begins with `remedy`.
     """
     if n_folds < 2:
         return FoldDesign("test_set", n_folds=1, reason="one fold")
@@ -467,7 +468,7 @@ def logit_interval(
     """Return limits low and high, ``expit(logit(area) -+ t std_error / (area (1 - area)))``.
 
     With `size` cases, half a case each of precision 0 and 1 first joins area and error. The limits enclose
-    the area.
+    the area; without `size`, a limit is nan for an area of 0 or 1.
     """
     # half a case of precision 1 and half a case of precision 0 join `size` cases (see
     # studies/records/support.md): without them, area and error are both too small where the few cases of high
@@ -490,7 +491,7 @@ def fold_mean_interval(
     halves: Floats | None = None,
     size: ArrayLike | None = None,
 ) -> MeanInterval:
-    """Return standard error and t interval of a mean over folds, by :func:`logit_interval` if `size` is set.
+    """Return standard error, low and high of a mean over folds, by t or, with `size`, :func:`logit_interval`.
 
     The variance of the mean is ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9). With half differences d
     of shape (n_halvings, ...) it is ``s^2 / J + mean d^2``, with one degree of freedom per halving.

@@ -66,7 +66,7 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
 
 
 def _has_halvings(frame: pd.DataFrame) -> bool:
-    """Return True if the frame has halvings; raise if it then lacks the column part, halving or case."""
+    """Return True for a column halving or part half_a or half_b; then raise without part, halving or case."""
     if "halving" not in frame and not ("part" in frame and frame["part"].astype(str).isin(PARTS[1:]).any()):
         return False
     for column, why in (
@@ -228,7 +228,7 @@ class Units:
 
     @classmethod
     def from_groups(cls, positive: Bools, groups: NDArray[Any] | None) -> Units:
-        """Return the units of cases with these labels: every case or, with `groups`, every group."""
+        """Return the units of these cases: every case or, with `groups`, every group, sorted as text."""
         if groups is None:
             return cls(np.arange(len(positive)), positive.astype(np.intp), positive)
         unit = np.unique(groups.astype(str), return_inverse=True)[1].astype(np.intp)

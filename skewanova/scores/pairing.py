@@ -60,7 +60,7 @@ class PairedCases(NamedTuple):
 
 
 def pair_cases(table: Scores) -> PairedCases:
-    """Return the cases of the one fold, matched by name, else by row; raise unless alike and in memory."""
+    """Return the one fold's cases, scores as tuple by model; raise unless alike by name or row, in memory."""
     if not isinstance(table, ScoreTable):
         raise InputError(NEEDS_MEMORY)
     return _pair_folds(table)[0]
@@ -328,7 +328,7 @@ def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
 
 
 def _check_positives(table: Scores) -> SanityCheck:
-    """Return the check of effective positives in the smallest fold; advice if few, but not for one fold."""
+    """Return the check of the fewest effective positives in a fold; of several folds, advice below 30."""
     fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
     few = fewest < MIN_POSITIVES_FOR_LARGE_FOLDS and len(table.folds) > 1
     advice = (
@@ -340,7 +340,7 @@ def _check_positives(table: Scores) -> SanityCheck:
 
 
 def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
-    """Yield a check of the least share of all cases in a fold; none if one fold, or if no case is named."""
+    """Yield, of several folds of named cases, a check of the least share in one; advice if all .60 to .99."""
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()
@@ -384,7 +384,7 @@ def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
 
 
 def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
-    """Return the check of the largest share of a fold's cases that tie at the best score; advice if large."""
+    """Return the check of a fold's largest share tied at the best score; advice from .05 and 10 cases on."""
     worst = max(ties, key=lambda counts: counts.n_best / counts.n_cases)
     share = worst.n_best / worst.n_cases
     advice = (
@@ -396,7 +396,7 @@ def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
 
 
 def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck]:
-    """Yield, if any, a check of the number of models whose scores look like case names, with advice."""
+    """Yield, if any, a check of the number of models whose scores are distinct whole numbers, with advice."""
     if not isinstance(table, ScoreTable) or len(table.frame) < MIN_NAMED_CASES * len(table.models):
         return
     works = (auc.mean() - 0.5).abs() >= MIN_AUC_GAIN

@@ -87,7 +87,7 @@ def orient_scores(scores: Any, positive: Bools, method: str) -> NDArray[Any]:
 
 
 def to_rows(data: Any) -> Any:
-    """Return data that scikit-learn indexes by row: lazy frames collected, Arrow as pandas or arrays."""
+    """Return data to index by row: lazy frames collected, Arrow tables as pandas, other series as arrays."""
     frame: Any = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
@@ -104,7 +104,7 @@ def select_rows(data: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def find_test_rows(cv_result: Any, n_cases: int, name: str | None = None) -> list[NDArray[np.intp]]:
-    """Return the test cases' positions, an array per fold, from the result of `cross_validate` of a model."""
+    """Return test positions by fold from `cross_validate`; raise if they are lacking or exceed `n_cases`."""
     keys = cv_result if isinstance(cv_result, Mapping) else ()
     lacking = [key for key in ("estimator", "indices") if key not in keys]
     if lacking:
@@ -288,7 +288,7 @@ def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
 
 
 def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
-    """Return one side of a split (positions or a mask) as positions of cases; raise if empty or invalid."""
+    """Return one side of a split (positions or a mask) as positions; raise if empty or out of range."""
     side = np.asarray(rows)
     result = np.flatnonzero(side) if side.dtype == bool and side.shape == (n_cases,) else side
     is_position = result.ndim == 1 and len(result) > 0 and np.issubdtype(result.dtype, np.integer)
@@ -470,7 +470,7 @@ def _open_report(report: Any, name: str) -> tuple[Any, list[Rows], list[Any]]:
 
 
 def _number_tests(tests: Mapping[str, Sequence[Rows]]) -> list[Split]:
-    """Return splits, numbered from 1, without training cases, of tests checked to be alike for all models."""
+    """Return splits of the first model's tests, unchecked, numbered from 1, without training cases."""
     shared = enumerate(next(iter(tests.values())), 1)
     return [Split(np.empty(0, dtype=np.intp), test, fold) for fold, test in shared]
 

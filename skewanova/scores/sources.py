@@ -54,7 +54,7 @@ MIN_LINE_BYTES, GZIP_FACTOR = 25, 4
 
 
 def detect_backend(source: object) -> Any:
-    """Return the backend of a frame of Dask or Spark, or None for any other source."""
+    """Return a Backend that wraps a frame of Dask or Spark, or None for any other source."""
     homes = {base.__module__.partition(".")[0] for base in type(source).__mro__}
     if not homes & {"dask", "dask_expr", "pyspark"}:
         return None
@@ -210,7 +210,7 @@ class ParquetSource:
                 yield from self._read_file(path, [self.schema.field(name) for name in columns])
 
     def _read_file(self, path: Path, fields: Sequence[Any]) -> Iterator[list[Any]]:
-        """Yield batches of rows of a file, each a list of one Arrow array per field; raise if damaged."""
+        """Yield batches of rows of a file, an Arrow array per field; `batches` explains errors of damage."""
         keys = _folder_keys(path, self.path)
         stored = {*pq.read_schema(path).names} - {*keys}
         names = [field.name for field in fields if field.name in stored]
@@ -335,7 +335,7 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
 
 
 def _open_stream(native: Any, columns: ColumnMap) -> Any:
-    """Return a reader of Arrow record batches, or None if the object is not a table."""
+    """Return a reader of Arrow record batches, of a lazy query the needed columns; None if it is no table."""
     try:
         frame = nw.from_native(native)
     except (TypeError, nw.exceptions.DuplicateError):  # such as a cursor of ADBC

@@ -130,17 +130,17 @@ class _ScoreSummaries:
 
     @property
     def weights(self) -> WeightRange | None:
-        """Range of the weights; None if cases are not weighted."""
+        """Smallest and largest weight, and the weighted prior; None if cases are not weighted."""
         return None if self.sampling is None else self.sampling.weights
 
     @property
     def shared_clusters(self) -> SharedClusters | None:
-        """Number of clusters in several folds, and the cluster in most; None if there are none."""
+        """Number of clusters in several folds, and name and number of folds of one in most; None for none."""
         return None if self.sampling is None else self.sampling.shared
 
     @property
     def effective_counts(self) -> Floats:
-        """Effective numbers (Kish) of negatives and positives, of shape (n_models, n_folds, 2)."""
+        """Effective numbers (Kish) of negatives and positives (clusters if any), (n_models, n_folds, 2)."""
         if self.sampling is None:
             return self.counts.astype(np.float64)
         return self.sampling.sums.effective_number()
@@ -370,7 +370,7 @@ def level_codes(frame: pd.DataFrame, column: str) -> Codes:
 
 
 def shared_clusters(frame: pd.DataFrame) -> SharedClusters | None:
-    """Return the number of clusters in several folds, and the cluster in most; None if there are none."""
+    """Return number of clusters in several folds, name and number of folds of one in most; None for none."""
     n_folds = frame[["fold", "cluster"]].drop_duplicates()["cluster"].value_counts()
     several = int((n_folds > 1).sum())
     return SharedClusters(several, n_folds.index.tolist()[0], int(n_folds.iloc[0])) if several else None
@@ -419,7 +419,7 @@ class Halvings:
 
     @cached_property
     def curves(self) -> GroupCurves:
-        """ROC curve of every model in every fold of every half, model by model."""
+        """ROC curve of every model in every fold of every half, model by model, folds as in `scores`."""
         return self.scores.curves()
 
     def half_differences(self, areas: Floats) -> Floats:
@@ -556,8 +556,8 @@ class StreamedScores(_ScoreSummaries):
         return cases.n_cases - cases.n_positive, cases.n_positive
 
     def sha256(self) -> str:
-        """Return the hexadecimal SHA-256 of the file or folder or, without one, of the curves."""
-        if self.source is not None:
+        """Return the hexadecimal SHA-256 of the source if it still exists, else of the curves."""
+        if self.source is not None and self.source.exists():
             return hash_path(self.source)
         result = hashlib.sha256()
         for cell, curve in self.packed.items():

@@ -66,7 +66,7 @@ def is_text(path: Path) -> bool:
 
 
 def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
-    """Return the needed columns of a text file, and the function that names the line of a row."""
+    """Return needed columns (labels as integers or categories), and the function that names a row's line."""
     rows: dict[int, dict[str, Any]] = {}
     where: RowName = partial(_find_line, path)
     if path.name.lower().endswith(JSON_SUFFIXES):
@@ -95,7 +95,7 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 
 
 def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.DataFrame | None:
-    """Return the columns of plain CSV, read by Arrow, or None if the csv module could read other values."""
+    """Return columns `names` of plain CSV, read by Arrow; None if the csv module could read other values."""
     first = next(_iter_blocks(path, names, 1), None)
     if not first or not _is_plain_csv(path):
         return None
@@ -259,7 +259,7 @@ class JsonNumber(str):
 
 
 def _iter_objects(path: Path, columns: ColumnMap) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line number and the object of every row, with None in place of cells not needed."""
+    """Yield line number and object of every line that is not blank, with None for cells not needed."""
     needed = None if columns.optional is None else {*columns.required, *columns.optional}
     with _open_lines(path) as text:
         for line, content in enumerate(text, 1):

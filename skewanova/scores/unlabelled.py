@@ -59,9 +59,9 @@ class UnlabelledScores:
         return "y_true" in self.frame and bool(self.frame["y_true"].notna().any())
 
     def pair_labelled(self, models: Sequence[str], batch: object = None) -> tuple[Bools, Floats]:
-        """Return labels and scores (n_cases, n_models) of the labelled cases of a batch, of several models.
+        """Return labels and scores (n_cases, n_models) of a batch's labelled cases that the models share.
 
-        They are paired by case, else in order; without batches, `batch` is ignored. Raise if they do not fit.
+        Unnamed, they pair in order; without batches, `batch` is ignored. Raise if labels or lengths differ.
         """
         parts = []
         for model in models:
@@ -95,8 +95,8 @@ class UnlabelledScores:
         return len({len(part) for part in parts}) == 1
 
     def sha256(self) -> str:
-        """Return the hexadecimal SHA-256 of the file, or '' without a file."""
-        return "" if self.source is None else hash_path(self.source)
+        """Return the hexadecimal SHA-256 of the source if it still exists, else ''."""
+        return "" if self.source is None or not self.source.exists() else hash_path(self.source)
 
 
 def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None) -> UnlabelledScores:
@@ -183,7 +183,7 @@ class LabelledCases(NamedTuple):
 
 
 def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
-    """Return a model's cases, in `fold` or with mean scores over folds; raise for several without names."""
+    """Return a model's labels, scores (in `fold`, or means) and case codes; raise if folds lack names."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
         label = check_choice(str(fold), [str(label) for label in table.folds], "fold")

@@ -74,7 +74,7 @@ def _is_numeric(value: object) -> bool:
 
 
 def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
-    """Return a mask of the rows with the positive label; raise if the labels are not binary."""
+    """Return a mask of rows with `pos_label`, by default 1 of {0, 1} or {-1, 1}; raise if unclear."""
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values):
         codes = values_or_codes(values)
         if codes.min() >= 0:

@@ -124,7 +124,7 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
 
 
 def _load_values(source: object, name: str) -> RawTable:
-    """Return all columns or, if some hold text, the keys, `name` and scores of a long table; or raise."""
+    """Return all columns; if one is text, keys, y_true, `name` and y_score of a long table; or raise."""
     try:
         return load_table(source, ColumnMap([], None, KEY_COLUMNS))
     except InputTypeError as error:
@@ -179,7 +179,7 @@ def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[
 
 
 def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
-    """Return the values by split of each candidate of `cv_results_`, by its name, and the measure's name."""
+    """Return values by split of candidates of `cv_results_`, by name, and the measure (score: "value")."""
     keys = [match for key in source if (match := _SPLIT_KEY.fullmatch(str(key)))]
     name = _choose_measure(dict.fromkeys(match[2] for match in keys), measure, "cv_results_")
     splits = sorted((int(match[1]), match[0]) for match in keys if match[2] == name)
@@ -195,7 +195,7 @@ def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[s
 
 
 def name_candidates(params: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a unique name for each candidate of a search: its varied parameters, as "C=1, gamma=0.1"."""
+    """Return unique names of candidates: varied parameters as "C=1, gamma=0.1"; repeated ones add (INDEX)."""
     keys = list(dict.fromkeys(key for each in params for key in each))
     texts = [{key: _format_parameter(each[key]) for key in keys if key in each} for each in params]
     varied = [key for key in keys if len({each.get(key) for each in texts}) > 1]
@@ -213,7 +213,7 @@ def _format_parameter(value: object) -> str:
 
 
 def _read_cross_validations(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
-    """Return the values of each model from what `cross_validate` returned for it, and the measure."""
+    """Return each model's test values of `cross_validate`, by name, and the measure (score: "value")."""
     available: dict[str, None] | None = None
     for model, result in source.items():
         if not isinstance(result, Mapping):
@@ -281,7 +281,7 @@ def _check_values(raw: RawTable, column: Any) -> Floats:
 
 
 def _name_folds(long: pd.DataFrame, measure: str, source: Path | None) -> ValueTable:
-    """Return the table, a row for each model and fold (or data set); raise if one is missing or repeated."""
+    """Return the table by model and fold, or means by data set; raise if a value is missing or repeated."""
     keys = [key for key in (DATASET_COLUMN, "run", "fold") if key in long]
     rows = long.assign(fold=long[keys].agg("/".join, axis=1))
     repeated = rows.duplicated(["model", "fold"])

@@ -266,3 +266,5 @@ def test_fingerprints_of_a_frame_and_of_a_file(tmp_path):
     expected = hashlib.sha256(path.read_bytes()).hexdigest()
     streamed = replace(stream(build(make_cases())), source=path)
     assert read_scores(path).sha256() == streamed.sha256() == expected
+    path.unlink()
+    assert streamed.sha256() == replace(streamed, source=None).sha256()

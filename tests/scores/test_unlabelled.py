@@ -24,6 +24,8 @@ def test_files_and_frames_are_read_alike(tmp_path):
         ("A", "B"), False, tmp_path / "field.csv"
     )  # fmt: skip
     assert of_file.sha256() != of_frame.sha256() == ""
+    (tmp_path / "field.csv").unlink()
+    assert not of_file.sha256()
 
 
 def test_models_are_paired_whatever_their_columns_are_called():
