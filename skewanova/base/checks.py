@@ -130,7 +130,7 @@ SMALLEST_PRIOR = 1e-300
 
 
 def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
-    """Return priors as floats of the same shape; raise if empty or not all strictly between 0 and 1."""
+    """Return priors as floats of the same shape; raise if empty or not all in [SMALLEST_PRIOR, 1)."""
     prior = check_float_array(value, name)
     if prior.size == 0:
         raise InputError(f"`{name}` must hold at least one prior, but is empty")
@@ -150,17 +150,17 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
 
 
 def check_prior(value: float, name: str = "prior") -> float:
-    """Return one prior as a float; raise unless it is strictly between 0 and 1."""
+    """Return one prior as a float; raise unless it is one number in [SMALLEST_PRIOR, 1)."""
     return check_one_number(check_priors(value, name), name)
 
 
 def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
-    """Return one prior or several as a vector of floats; raise unless strictly between 0 and 1."""
+    """Return one prior or a list as a vector of floats; raise unless all are in [SMALLEST_PRIOR, 1)."""
     return check_vector(np.atleast_1d(check_priors(value, name)), name)
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
-    """Return skews (negatives per positive) as floats of the same shape; raise unless positive and finite."""
+    """Return skews (negatives per positive) as floats of the same shape; raise if one is not in (0, inf)."""
     skew = check_float_array(value, name)
     bad = skew[~((skew > 0) & np.isfinite(skew))]
     if bad.size:
@@ -169,7 +169,7 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
 
 
 def describe_type(value: object) -> str:
-    """Return the name of the type of a value, with its library for a frame: "DataFrame of polars"."""
+    """Return the name of a value's type, with its library for a DataFrame only: "DataFrame of polars"."""
     name, library = type(value).__name__, type(value).__module__.partition(".")[0]
     return f"{name} of {library}" if name == "DataFrame" else name
 
@@ -208,14 +208,14 @@ def check_rope(rope: float) -> float:
 
 
 def check_sum_of_squares(kind: object) -> int:
-    """Return the type of the sums of squares as an int; raise unless it is 1, 2 or 3."""
+    """Return the type of the sums of squares as an int; raise unless it is the integer 1, 2 or 3."""
     if isinstance(kind, bool) or not isinstance(kind, int | np.integer) or kind not in {1, 2, 3}:
         raise InputError(f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}")
     return int(kind)
 
 
 def make_generator(rng: Seed) -> np.random.Generator:
-    """Return the numpy Generator of a seed, or a Generator as it is; raise for anything else."""
+    """Return `default_rng(rng)`, a Generator as it is; raise for a RandomState and what numpy refuses."""
     try:
         if isinstance(rng, np.random.RandomState):  # its streams cannot be spawned
             raise TypeError
@@ -241,7 +241,7 @@ def check_choice(value: object, choices: Sequence[str], name: str) -> str:
 
 
 def check_subset(values: Iterable[str], choices: Sequence[str], name: str = "models") -> tuple[str, ...]:
-    """Return the chosen values in the order of the choices; raise if one is not a choice."""
+    """Return the chosen values, maybe none, in the order of the choices; raise for others or a string."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputTypeError(f"`{name}` must be a list of names, but got {values!r}")
     chosen = {check_choice(value, choices, name) for value in values}
@@ -266,7 +266,7 @@ def suggest_name(value: object, choices: Iterable[str]) -> str:
 
 
 def check_count(value: int, name: str, *, minimum: int) -> int:
-    """Return a whole number as an int; raise unless it is at least `minimum`."""
+    """Return an integer as an int; raise for other types, even 2.0 or True, and below `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputTypeError(f"`{name}` must be a whole number, but got {value!r}")
     if value < minimum:
@@ -280,7 +280,7 @@ def name_row(row: int) -> str:
 
 
 def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[Any]:
-    """Return an array, of objects if a double would round a whole number; raise if masked or ragged."""
+    """Return an array, of objects for a list of floats with one from 2^53 on; raise if masked or ragged."""
     _check_unmasked(values, name, where)
     try:
         array = np.asarray(values)
@@ -291,7 +291,7 @@ def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[An
 
 
 def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = name_row) -> NDArray[Any]:
-    """Return an array, Python numbers beyond any dtype as doubles; if `exact`, raise if one is rounded."""
+    """Return `to_array(values)`, a list of ints beyond any dtype as doubles; if `exact`, raise if rounded."""
     array = to_array(values, name, where=where)
     typed = hasattr(values, "dtype") or array.dtype != object
     if typed or not all(isinstance(value, Integral | float) for value in array.flat):
@@ -385,7 +385,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 def check_weights(
     sample_weight: ArrayLike, name: str = "sample_weight", *, where: RowName = name_row
 ) -> Floats:
-    """Return weights as a vector of floats; raise unless they are finite and not negative."""
+    """Return a vector of weights as floats; raise unless all are finite, 0 or more, and of finite sum."""
     weight = check_vector(check_float_array(sample_weight, name), name)
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if bad.size:
@@ -401,7 +401,7 @@ def check_weights(
 def check_labels(
     y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: RowName = name_row
 ) -> Bools:
-    """Return a mask of positives, `pos_label` or, by default, 1 of {0, 1} or {-1, 1}; raise if unclear."""
+    """Return a mask of positives, `pos_label` or 1 of {0, 1} or {-1, 1}, also as text; raise if unclear."""
     labels = check_vector(to_array(y_true, name, where=where), name)
     if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
         return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
@@ -426,7 +426,7 @@ def check_both_classes(positive: Bools, *, weighted: bool = False) -> None:
 def check_labelled_scores(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None
 ) -> tuple[Bools, NDArray[Any]]:
-    """Return labels as a vector, True for positives, and as many scores in their own dtype."""
+    """Return a mask of positives, maybe all or none, and as many scores in their own dtype."""
     positive = check_labels(y_true, pos_label=pos_label)
     score = check_scores(y_score)
     check_same_length(y_true=positive, y_score=score)
@@ -475,14 +475,14 @@ def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -
 
 
 def _format_label(value: object) -> str:
-    """Return a label as text: a boolean as 0 or 1, and None as ""."""
+    """Return a label as text without outer spaces: a boolean as 0 or 1, and None as ""."""
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     return "" if value is None else str(value).strip()
 
 
 def _parse_labels(text: NDArray[Any]) -> NDArray[Any]:
-    """Return floats if every label is the text of a number or a truth value, else the text."""
+    """Return floats if every label is the text of a number (exact if whole) or truth value, else the text."""
     truth = {"true": "1", "false": "0"}
     names = [truth.get(label.lower(), label) for label in text.tolist()]
     try:

@@ -64,7 +64,7 @@ def make_provenance(
     source: Path | None = None,
     sha256: str | None = None,
 ) -> dict[str, Any]:
-    """Return tool, version, kind, created, input (name, sha256), seed, settings and versions, by key."""
+    """Return tool, version, kind, created, input {name, sha256 (or None)}, seed, settings and versions."""
     versions = _read_versions()
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
@@ -81,7 +81,7 @@ def make_provenance(
 
 @cache
 def _read_versions() -> Mapping[str, str]:
-    """Return the versions of Python and of the packages by name."""
+    """Return the versions of python and of all packages in `VERSIONS`, which must be installed, by name."""
     return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
 
 
@@ -127,7 +127,7 @@ class Output:
         self._digests = {} if digests is None else digests
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a new file through to disk, text as UTF-8, and store its SHA-256."""
+        """Write a new file and its folders through to disk, text as UTF-8, and store its SHA-256."""
         try:
             data = content.encode("utf-8") if isinstance(content, str) else content
         except UnicodeEncodeError as error:
@@ -146,11 +146,11 @@ class Output:
         self.write(name, format_csv(frame, float_format=float_format))
 
     def make_subfolder(self, name: str) -> Output:
-        """Return a subfolder as an output that shares the SHA-256 of this one."""
+        """Return the output of a subfolder, which its first file creates; both share the SHA-256 of files."""
         return Output(self.path, f"{self._prefix}{name}/", self._digests)
 
     def write_manifest(self, provenance: Provenance) -> None:
-        """Write `provenance.json`: the provenance with the name and SHA-256 of every file."""
+        """Write `provenance.json`: the provenance and {name: SHA-256} `files` of this (sub)folder."""
         listed = sorted(item for item in self._digests.items() if item[0].startswith(self._prefix))
         files = {name.removeprefix(self._prefix): digest for name, digest in listed}
         text = json.dumps({**provenance, "files": files}, indent=2, default=_to_json)
@@ -170,7 +170,7 @@ def check_path(directory: object) -> Path:
 
 
 def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | None] = ()) -> Path:
-    """Return the real path of an output folder; raise if it holds an input or foreign files, or is a file."""
+    """Return a folder's real path; raise if it is a file, current, or holds an input or foreign files."""
     target = Path(os.path.realpath(check_path(directory)))
     with _as_output_error(target):
         _check_place(target)
@@ -185,7 +185,7 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
 
 
 def _check_place(target: Path) -> None:
-    """Raise unless the target is new or a folder that may be renamed."""
+    """Raise unless the target is new or a folder, and neither mounted nor (above) the current folder."""
     existing = next(path for path in (*target.parents, target) if _exists(path))
     if not existing.is_dir():
         raise InputError(f"`directory` cannot be written ({existing.name!r} is a file); choose another place")
@@ -236,7 +236,7 @@ def _unknown_files(folder: Path) -> list[str]:
 
 
 def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:
-    """Return True for files with the SHA-256 of the manifest, the provenance and desktop files; no links."""
+    """Return True for files of the manifest, itself and desktop files; False for links, or without it."""
     if path.is_symlink() or not path.is_file() or not manifest:
         return False
     if name == PROVENANCE or path.name in DESKTOP_FILES:
@@ -334,7 +334,7 @@ def is_closed_pipe(error: OSError) -> bool:
 
 
 def find_free_memory() -> int | None:
-    """Return the bytes of memory available to the process, or None if the system does not say."""
+    """Return the least of physical, available and the container's free memory in bytes, or None."""
     sizes = []
     with suppress(AttributeError, OSError, ValueError):  # no such function on Windows
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

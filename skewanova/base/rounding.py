@@ -46,7 +46,7 @@ def argsort_descending(values: ArrayLike) -> list[int]:
 
 
 def is_maximum(values: ArrayLike) -> Bools:
-    """Return True for each value that equals the maximum along the last axis, up to rounding."""
+    """Return True for each maximum along the last axis, up to rounding; all are False beside a nan."""
     array = np.asarray(values, dtype=np.float64)
     top = array.max(axis=-1, keepdims=True)
     return np.asarray(array >= top - TIE * np.maximum(np.abs(top), 1.0))
@@ -54,14 +54,14 @@ def is_maximum(values: ArrayLike) -> Bools:
 
 @contextmanager
 def limit_blas_threads() -> Iterator[None]:
-    """Use one thread for linear algebra in the block, as others only wait at matrices as skinny as ours."""
+    """Limit numpy's and scipy's linear algebra to one thread in the block, enough for our skinny matrices."""
     with _find_blas().limit(limits=1, user_api="blas"):
         yield
 
 
 @cache
 def _find_blas() -> Any:
-    """Return the controller of the threads of numpy's linear algebra and of scipy's, which is another."""
+    """Return threadpoolctl's controller of numpy's linear algebra and of scipy's, which is another."""
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 

@@ -82,7 +82,7 @@ class Table(FrameResult):
         return make_frame(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
-        """Return caption, aligned cells and note as text, in blocks of columns that fit `width`."""
+        """Return the table as text in blocks of columns that fit `width`; `names` shortens equal cells."""
         short = shorten_names(row[0] for row in self.rows) if names is None else names
         rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
         first = max(len(shorten_name(row[0])) for row in [self.header, *rows])
@@ -117,7 +117,7 @@ class Table(FrameResult):
         return f"**{escape_markdown(self.caption)}**\n\n" + "\n".join(lines) + note
 
     def to_html(self) -> str:
-        """Return an HTML table with its caption and note."""
+        """Return an HTML table of class "skewanova" with its caption, then its note; no column is aligned."""
         head = "".join(f'<th scope="col">{_escape_html(cell)}</th>' for cell in self.header)
         rows = self._formatted(_escape_html, "<td>{}</td>", "<td><strong>{}</strong></td>")
         body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
@@ -129,7 +129,7 @@ class Table(FrameResult):
 
 
 def is_number(cell: str, signs: str = "-<(") -> bool:
-    """Return True if a cell is empty, infinite, or begins with a digit after any number of the signs."""
+    """Return True if a cell is "", "inf", "-inf", or begins with a digit after any number of the signs."""
     return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
 
 
@@ -147,17 +147,17 @@ def format_column(column: str, digits: int | None = None) -> Callable[[Any], str
 
 
 def format_limits(row: Any) -> str:
-    """Return the text "LOW to HIGH" of the `conf_low` and `conf_high` of a row; empty if they are nan."""
+    """Return the text "LOW to HIGH" of the `conf_low` and `conf_high` of a row; empty if the lower is nan."""
     return format_interval(row.conf_low, row.conf_high)
 
 
 def format_interval(low: float, high: float) -> str:
-    """Return the text "LOW to HIGH" of two limits; empty if they are nan."""
+    """Return the text "LOW to HIGH" of two limits; empty if the lower is nan."""
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 
 def format_prior_interval(row: Any) -> str:
-    """Return "LOW to HIGH" of a row, with "or below" or "or above" at open ends; empty if it is nan."""
+    """Return "LOW or below to HIGH or above", by conf_low, open_low, conf_high, open_high; "" if nan."""
     if np.isnan(row.conf_low):
         return ""
     low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
@@ -171,7 +171,7 @@ def format_with_error(value: float, error: float) -> str:
 
 
 def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
-    """Return the first rows of each test, about MAX_ROWS in all, and a sentence on the cut, or ""."""
+    """Return the first rows by test and response, about MAX_ROWS in all, and a sentence on the cut, or ""."""
     if len(frame) <= MAX_ROWS:
         return frame, ""
     families = [column for column in ("test", "response") if column in frame]
@@ -195,7 +195,7 @@ MAX_DECIMALS = 6
 
 
 def format_number(value: float, digits: int | None = None) -> str:
-    """Return a number as text with fixed decimals, by default three; nan is empty, and zero has no sign."""
+    """Return text with fixed decimals, by default three; nan is "", infinity "inf", and zero has no sign."""
     if not np.isfinite(value):
         return "" if np.isnan(value) else f"{value:g}"
     text = f"{value:.{_decimals.get() if digits is None else digits}f}"
@@ -210,13 +210,13 @@ def count_decimals(values: Iterable[float]) -> int:
 
 
 def format_factor(value: float) -> str:
-    """Return a number as text with two significant digits and no exponent: 3.2, 47, 1,200."""
+    """Return a number from 0.0001 on with two significant digits, no exponent: 3.2, 47, 1,200."""
     rounded = float(f"{value:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
 def format_p(value: float) -> str:
-    """Return a p-value as text with up to four decimals; empty if it is nan.
+    """Return a p-value with two decimals, three below 0.1, four below 0.001; empty if it is nan.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def write_p(value: float) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Return the text with every character escaped that LaTeX reads as a command, and typeset minus signs.
+    r"""Return text with what LaTeX reads as a command escaped, and "-" before a number as $-$.
 
     Examples
     --------
@@ -406,7 +406,7 @@ def drop_column(table: Table, head: str) -> Table:
 
 
 def drop_empty_columns(table: Table) -> Table:
-    """Return the table without the columns that are empty in every row, but always with the first."""
+    """Return the table without its empty columns except the first; unchanged if it has no rows."""
     filled = [j for j in range(len(table.header)) if j == 0 or any(row[j] for row in table.rows)]
     return select_cells(table, filled) if table.rows else table
 

@@ -183,7 +183,7 @@ def _is_several(scores: Any) -> bool:
 
 
 def _select_models(scores: Any, models: Sequence[str]) -> Any:
-    """Return the scores of these models only, in the form of the input."""
+    """Return the scores of these models only, in the form of the input; raise if one is unknown."""
     if isinstance(scores, Mapping):
         return {name: table.select_models(models) for name, table in scores.items()}
     if _is_several(scores):
@@ -230,7 +230,7 @@ def _check_table(table: Scores) -> Findings:
 
 
 def _check_parts(tables: Mapping[str, ScoreTable], part: str, parts: str, manner: str) -> Findings:
-    """Return the description of each data set or class under its name, as text and as JSON."""
+    """Return descriptions by name, as text that ends with `manner` (of comparing), and as JSON by `parts`."""
     texts, content = [], {}
     for name, table in tables.items():
         with prefix_errors(f"{part} {name!r}"):

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def parse_deployment_prior(text: str) -> DeploymentPrior:
-    """Return the deployment prior in a text; raise `InputError` if it has none.
+    """Return the prior of "LOW:HIGH", "PRIOR" or a form as below; raise `InputError` for other text.
 
     Examples
     --------
@@ -81,13 +81,13 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
 
 
 def parse_priors(text: str) -> tuple[float, ...]:
-    """Return the priors in a text, separated by commas; raise `InputError` otherwise."""
+    """Return the priors in a text, separated by commas; raise `InputError` unless valid by `check_priors`."""
     numbers = _parse_floats(text.split(","), f"priors must be numbers separated by commas, but got {text!r}")
     return tuple(check_priors(numbers, "priors").tolist())
 
 
 def parse_prior(text: str) -> float:
-    """Return the one prior in a text; raise `InputError` if it has several."""
+    """Return the one prior in a text; raise `InputError` unless it is one valid by `check_prior`."""
     message = f"`priors` must be one number, but got {text!r}; a range is for --deployment-prior"
     return check_prior(_parse_floats([text], message)[0], "priors")
 
@@ -100,7 +100,7 @@ SCORE_MEASURES = (
 
 
 def parse_score_measure(text: str) -> tuple[str, list[float]]:
-    """Return the name and the numbers of a measure of scores, such as "expected_cost:1:20"."""
+    """Return name and numbers of a measure such as "expected_cost:1:20"; raise if not of SCORE_MEASURES."""
     (name, *numbers), forms = text.split(":"), {form.split(":")[0]: form for form in SCORE_MEASURES}
     message = f"`score_measure` must be {', '.join(SCORE_MEASURES)}, but got {text!r}"
     if name not in forms or len(numbers) != forms[name].count(":"):
@@ -158,7 +158,7 @@ COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
 
 
 class Failure(click.ClickException):
-    """One line that says what went wrong."""
+    """One line on what went wrong; white space becomes spaces, and invisible characters are escaped."""
 
     exit_code = FAILED
 
@@ -166,7 +166,7 @@ class Failure(click.ClickException):
         super().__init__(escape_text(message))
 
     def show(self, file: Any = None) -> None:
-        """Print "Error: MESSAGE" to standard error, if somebody still reads."""
+        """Print "Error: MESSAGE" to `file`, by default standard error, if somebody still reads."""
         with suppress(OSError):
             click.echo(f"{click.style('Error:', fg='red', bold=True)} {self.message}", err=True, file=file)
 
@@ -235,7 +235,7 @@ def _failure_text(error: OSError | MemoryError) -> str:
 
 @contextmanager
 def _raised_signals() -> Iterator[None]:
-    """Raise SystemExit on SIGTERM and SIGHUP in the block, unless they are ignored or have a handler."""
+    """Raise SystemExit on SIGTERM and SIGHUP in a block of the main thread, unless ignored or handled."""
 
     def exit_on_signal(number: int, _frame: object) -> None:
         raise SystemExit(128 + number)
@@ -294,7 +294,7 @@ ESTIMATE = "estimate:"
 
 
 def accept_estimate(parse: Callable[[str], T]) -> Callable[[str], T | Path]:
-    """Return a parser like `parse`, which returns the path of the file for the text ``estimate:PATH``."""
+    """Return a parser like `parse`, which returns the (unread) path for the text ``estimate:PATH``."""
 
     def parse_or_path(text: str) -> T | Path:
         if not text.strip().startswith(ESTIMATE):
@@ -348,18 +348,18 @@ def parsed_option(
 def choice_option(
     flag: str, names: Sequence[str], text: str, remark: str = "", *, default: str | None = "auto"
 ) -> Option:
-    """Return an option that takes one of several names; its help lists them."""
+    """Return an option that takes one of several names; its help is the text, the names and the remark."""
     text = f"{text}: {', '.join(names)}{remark}."
     return click.option(flag, type=click.Choice(names), metavar="NAME", default=default, help=text)
 
 
 def path_argument(name: str, **settings: Any) -> Option:
-    """Return a positional argument that takes a path."""
+    """Return a required positional argument that takes a path, which need not exist."""
     return click.argument(name, type=click.Path(path_type=Path), **settings)
 
 
 def seed_option(use: str) -> Option:
-    """Return the option --seed, an integer, by default 0."""
+    """Return the option --seed, an integer of 0 or more, by default 0."""
     return click.option("--seed", type=click.IntRange(min=0), default=0, help=f"Seed of {use}.")
 
 
@@ -374,7 +374,7 @@ def level_option(text: str) -> Option:
 
 
 def deployment_option(text: str) -> Option:
-    """Return the option --deployment-prior, which may be ``estimate:FILE``."""
+    """Return the option --deployment-prior, by default 0.05:0.20, which may be ``estimate:FILE``."""
     parse = accept_estimate(parse_deployment_prior)
     return parsed_option("--deployment-prior", parse, text, metavar="RANGE", default="0.05:0.20")
 
@@ -385,12 +385,12 @@ def out_option(content: str) -> Option:
 
 
 def folder_option(flag: str, text: str, **settings: Any) -> Option:
-    """Return an option that takes the path of a folder."""
+    """Return an option that takes the path of a folder; `settings` are those of `click.Path`."""
     return click.option(flag, type=click.Path(path_type=Path, **settings), metavar="DIR", help=text)
 
 
 def split_names(text: str) -> list[str]:
-    """Return names separated by commas, as a row of CSV has them."""
+    """Return names separated by commas, as a row of CSV has them; spaces and empty names are skipped."""
     return [name for row in csv.reader([text], skipinitialspace=True) for name in row if name]
 
 
@@ -528,7 +528,7 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_score_measure(options: dict[str, Any]) -> Any:
-    """Remove from the options the measure of scores with its prior and threshold, and return it, or None."""
+    """Remove measure, prior and threshold from `options`; return the Measure, or None; raise on a misfit."""
     measure, *values = (options.pop(name) for name in ("score_measure", "deployment_prior", "threshold"))
     named = zip(("deployment_prior", "threshold"), values, strict=True)
     used = {name: value for name, value in named if value is not None}
@@ -597,7 +597,7 @@ def read_table(
 
 
 def read_values_table(path: Path, options: dict[str, Any], measure: str | None) -> Any:
-    """Return the values in a file; raise if the options, from which they are removed, describe scores."""
+    """Return the ValueTable of a file; remove options that describe scores, but raise if one is set."""
     used = [name for name in (*COLUMN_OPTIONS, "positive", "wide") if options.pop(name)]
     if used:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in used)
