@@ -96,7 +96,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
 
 def colour_summary(text: str) -> str:
-    """Return a summary, as `to_shell` says it, with bold headings, yellow warnings and green findings."""
+    """Return a summary by `to_shell`, with bold headings, yellow warnings and green "is ahead of" lines."""
     from skewanova.decision.verdict import LINE_TITLES
 
     displayed, colour = [], None
@@ -117,7 +117,7 @@ def colour_summary(text: str) -> str:
 
 
 def render_summary(result: Any, *, full: bool) -> str:
-    """Return the text of a result: all findings if `full`, else verdict, ranking and a note on the rest."""
+    """Return a result's text, uncoloured: all if `full`, else verdict, ranking and a note on the rest."""
     if full:
         return str(result.summary(screen_width(), full=True))
     printed = result.verdict.warnings if hasattr(result, "verdict") else ()
@@ -148,7 +148,7 @@ DEFERRED = "skewanova.warnings"
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines to standard error."""
+    """Print lines to standard error, each as `echo` does."""
     for line in lines:
         echo(line, err=True)
 
@@ -186,7 +186,7 @@ class Findings(NamedTuple):
 
 
 def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
-    """Return the command that writes its findings to --out, prints text or JSON, and exits as they say."""
+    """Return the command that writes findings to --out, prints JSON or (unless --quiet) text, and exits."""
 
     @wraps(command)
     def run(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:
@@ -220,7 +220,7 @@ def _write_folder(out: Path, command: str, findings: Findings, seed: int | None)
 
 
 def print_json(command: str, **content: Any) -> None:
-    """Print command, version and content as one JSON object; nan and infinity in it are null."""
+    """Print {"skewanova": VERSION, "command": command, **content} as JSON; nan and infinity are null."""
     head = {"skewanova": skewanova.__version__, "command": command}
     text = json.dumps(_to_json_value({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False)
     click.echo("".join(map(_escape_character, text)) if escape_lines(text) != text else text)
@@ -232,7 +232,7 @@ def _escape_character(sign: str) -> str:
 
 
 def comparison_as_json(result: Any) -> dict[str, Any]:
-    """Return settings, verdict or choices, sentences and frames by name; of several parts each comparison."""
+    """Return verdict or choices, sentences and frames by name, with settings or the comparisons of parts."""
     from skewanova.report.source import COMPUTED_FRAMES, TestedResult
 
     verdict = {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {}

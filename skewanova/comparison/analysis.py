@@ -128,7 +128,7 @@ class DesignAnalysis(ABC):
 
     @cached_property
     def published(self) -> tuple[AnovaResult, AnovaResult]:
-        """The 2-way and the 3-way ANOVA of Landgrebe et al. (2006)."""
+        """The 2-way ANOVA of IAUPREC and the 3-way one of AUPREC, of Landgrebe et al. (2006)."""
         measures, alpha = self.evaluation, self.options.alpha
         return two_way_anova(measures.iauprec, alpha=alpha), three_way_anova(measures.auprec, alpha=alpha)
 
@@ -148,7 +148,7 @@ class DesignAnalysis(ABC):
         limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
         **frames: pd.DataFrame,
     ) -> dict[str, pd.DataFrame]:
-        """Return frames by name: pairs, ranking with `limits`, difference_curves, `frames`, else empty."""
+        """Return pairs, ranking with `limits` (its own if None), difference_curves, `frames`, else empty."""
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
@@ -232,7 +232,7 @@ def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
 
 
 def resolve_pairwise(design: FoldDesign, options: Options) -> str:
-    """Return the primary pairwise test: the user's (raise if invalid) or the design's.
+    """Return the primary pairwise test: the user's (raise if not for the design) or the design's.
 
     ``paired_t`` replaces max-T, which adjusts by itself, if `p_adjust` or `control` is set.
     """
@@ -378,7 +378,7 @@ class FoldsAnalysis(DesignAnalysis):
         return tests.test_family(tests.pairwise)
 
     def _compare_as_published(self, primary: str) -> list[pd.DataFrame]:
-        """Return frames `POSTHOC_COLUMNS` of Tukey's tests (unless they are primary), also at each prior."""
+        """Return frames `POSTHOC_COLUMNS` of Tukey's tests: 2-way (unless primary), 3-way, and all priors."""
         alpha, order = self.options.alpha, self.evaluation.models
         anovas = self.published[primary == "tukey" :]
         frames = [tukey_hsd(anova, alpha=alpha, order=order).to_frame() for anova in anovas]

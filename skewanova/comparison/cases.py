@@ -88,7 +88,7 @@ class CasesAnalysis(DesignAnalysis):
         """Return models' confidence limits, differences' spreads, the best model's error, and warnings."""
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Return the omnibus test over cases, frames of pairs, ranking, effects etc., and warnings."""
+        """Return the omnibus test, frames and warnings; `decisions` is the frame of `decision_table`."""
         measures, options = self.evaluation, self.options
         report_stage("tests of all models")
         weighting, support = measures.deployment_prior, measures.support
@@ -140,7 +140,7 @@ class CasesAnalysis(DesignAnalysis):
         return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
     def compare_family(self, result: CasesComparison) -> pd.DataFrame:
-        """Return `build_difference_frame`, test, p_value, p_adjusted, limits, reject; a row a pair."""
+        """Return `build_difference_frame`, test, p-values, limits, reject; raise if `pairwise` is stated."""
         settings, pairwise = self.options.family_options, self.options.pairwise
         test = name_family(self.primary_test, settings["p_adjust"], control=self.options.control is not None)
         if pairwise != "auto":
@@ -241,12 +241,12 @@ def _compute_spread(result: CasesComparison, areas: RunAreas) -> Floats:
 
 
 def build_difference_frame(result: CasesComparison) -> pd.DataFrame:
-    """Return a frame of pairs: model_a, model_b, estimate, std_error, df, statistic (t)."""
+    """Return model_a, model_b, estimate, std_error, df, statistic (t), a row a pair in ranking order."""
     return pd.DataFrame({name: getattr(result, value) for name, value in DIFFERENCE_COLUMNS.items()})
 
 
 def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the columns of :func:`add_equivalence_tests` by a t posterior of each pair's difference."""
+    """Return `add_equivalence_tests`, with its keywords `settings`, by a t posterior of each difference."""
     spread = np.where(result.std_error == 0, np.nan, result.std_error)
     equal = (result.std_error == 0) & (result.difference == 0)
     ahead, behind = (

@@ -118,7 +118,7 @@ def changes(old: Any, new: Any) -> ComparisonDiff:
     Raises
     ------
     ValueError
-        If a path holds no comparison.
+        If an argument is no comparison, and no path of one.
 
     Examples
     --------

@@ -146,7 +146,7 @@ class PriorEstimates(FrameResult):
         return (disagreement, *caveats)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for the pooled estimate, if any, for every model, and for each of its batches.
+        """Return a row for the pooled estimate (model ""), if any, then each model's and its batches'.
 
         Columns model, those of :meth:`skewanova.PriorEstimate.to_frame`, and the limits sensitivity_low,
         sensitivity_high, half_low, half_high (nan but for a model's own row).
@@ -264,7 +264,7 @@ def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tu
 def _estimate_model(
     cases: LabelledCases, rows: pd.DataFrame, *, is_only: bool, **options: Any
 ) -> PriorEstimate:
-    """Return the prior by one model's scores without issuing warnings; an error names the model."""
+    """Return the prior by one model's scores without warnings; an error names it and, if others, a remedy."""
     batch = rows["batch"].astype(str).to_numpy() if "batch" in rows else None
     scores, model = rows["y_score"].to_numpy(), str(rows["model"].iloc[0])
     try:
@@ -332,7 +332,7 @@ def _pool_models(
 
 
 def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
-    """Return a grid of log-odds of the prior, and weighted likelihood ratio statistics, 0 at the maximum."""
+    """Return log-odds, and the weighted sum there of scaled likelihood ratio statistics, less its least."""
     low, high = map(
         float, mixtures.log_odds_range(np.asarray(float(max(item.n_unlabelled for item in parts))))
     )
@@ -357,7 +357,7 @@ def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
 def _bin_cases(
     estimates: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
 ) -> batches.CaseBins:
-    """Return cases' bins by model: positives, negatives (scored by all; raise if none), unlabelled."""
+    """Return bins (n_cases, n_models) of cases labelled in all models, or raise if none, and unlabelled."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
         raise InputError(

@@ -136,7 +136,7 @@ class MonitorReport(FrameResult):
 
     @property
     def level_text(self) -> str:
-        """Level of the intervals in words, such as "95 % over 52 looks"."""
+        """Level, such as "95 %" for one look, "95 % over 52 looks", and "95 % over all looks" for None."""
         looks = "" if self.looks == 1 else f" over {'all' if self.looks is None else self.looks} looks"
         return f"{100 * self.confidence_level:g} %{looks}"
 
@@ -157,7 +157,7 @@ class MonitorReport(FrameResult):
         return (*result, *self._describe_lead())
 
     def _describe_lead(self) -> Iterator[str]:
-        """Yield a sentence on the first batch where the model is behind, or the last; none without labels."""
+        """Yield a sentence on the first batch behind, the last, or too few labels; none without labels."""
         rows = [*iter_rows(self.lead)]
         names = [shorten_name(name) for name in (self.chosen, self.runner_up)]
         if self.runner_up and not rows:
@@ -196,7 +196,7 @@ class MonitorReport(FrameResult):
         )
 
     def summary(self, width: int = 80) -> str:
-        """Return sentences, warnings and the table as text of at most `width` columns."""
+        """Return sentences and warnings, one a line of any length, and a table of at most `width` columns."""
         notes = [f"warning: {text}" for text in self.warnings]
         return "\n".join([*self.sentences, *notes, "", self.to_table().to_text(width)])
 

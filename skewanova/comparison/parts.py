@@ -206,7 +206,7 @@ class DatasetsComparison(PartsResult):
         return dict(render_figures(draw.items(), formats))
 
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
-        """Return template variables: title, subject, deployment_prior, screen, and phrases by data set."""
+        """Return title, subject, deployment_prior, screen (in `colors`) and {choose} phrases by data set."""
         from skewanova.report.screen import build_datasets_screen
 
         return {
@@ -382,7 +382,7 @@ def _measure_differences(
 
 
 def _get_difference(result: Comparison, a: str, b: str) -> dict[str, float]:
-    """Return estimate, std_error, df of a minus b, by the first valid test that has a std_error, else nan."""
+    """Return estimate, std_error, df of a minus b by the first valid test, if possible with a std_error."""
     rows = result.pairs[result.pairs["response"] == "iauprec"]
     is_valid = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
     rows = rows[is_valid & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
@@ -476,7 +476,7 @@ class ClassesComparison(PartsResult):
         return wrap_lines(lines, width)
 
     def _list_headings(self) -> list[str]:
-        """Return a line on the classes and the level, then a line on the deployment prior of each class."""
+        """Return a line on the classes and the level, then for each class a line on its deployment prior."""
         heading = (
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
@@ -591,7 +591,7 @@ def compare_classes(
 def _check_class_priors(
     deployment_prior: PriorLike | Mapping[str, PriorLike], classes: Sequence[str]
 ) -> Mapping[str, PriorLike]:
-    """Return the deployment prior of each class, by name; raise InputError if a mapping lacks a class."""
+    """Return each class's deployment prior, a mapping as it is; raise InputError if it lacks a class."""
     if not isinstance(deployment_prior, Mapping):
         return dict.fromkeys(classes, deployment_prior)
     for name in classes:

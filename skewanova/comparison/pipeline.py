@@ -59,7 +59,7 @@ def build_decision_frames(
     options: Options,
     differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Return frames by name: crossings, leaders, differing_priors, decisions, choices, support and plans."""
+    """Return frames, crossings to plans; `differences` (else computed) give bands' critical value."""
     panel, models, control = panel_curves(measures), measures.models, options.control
     critical_compared = None if differences is None else critical_value_of_bands(differences)
     critical_all = critical_compared if control is None else None
@@ -420,14 +420,14 @@ def name_estimators(estimators: object) -> dict[str, Any]:
 
 
 def _has_kernel_machine(model: Any) -> bool:
-    """Return True if the model, a step of its pipeline or the model that it tunes is a kernel machine."""
+    """Return True if the model, a step of its pipeline or the model that it tunes is an SVC or NuSVC."""
     return any(type(part).__name__ in KERNEL_MACHINES for part in (model, *model.get_params().values()))
 
 
 def check_arguments(
     function: Callable[..., Any], options: Iterable[str], *, excluded: Container[str] = ()
 ) -> None:
-    """Raise InputTypeError for the first of `options` that `compare` does not take, or that is excluded."""
+    """Raise InputTypeError (of `function`) for the first option that `compare` lacks or that is excluded."""
     accepted = [name for name in signature(compare).parameters if name not in excluded]
     for name in options:
         if name not in accepted:
