@@ -70,12 +70,12 @@ N_SERIES = 9999
 
 #: States of the chosen model, given an interval of the prior: verdict and reason.
 STATES = {
-    "choice": ("{} is still the choice", "it may be the best at every prior of the interval"),
+    "choice": ("{} is still the choice", "it may be the best at every compared prior of the interval"),
     "open": (
         "whether {} is still the choice is open",
-        "it may be the best at some priors of the interval, and is not at others",
+        "it may be the best at some compared priors of the interval, and is not at others",
     ),
-    "changed": ("{} is no longer the choice", "another model is ahead at every prior of the interval"),
+    "changed": ("{} is no longer the choice", "another model leads at every compared prior of the interval"),
     "beyond": ("nothing is known of {}", "the interval lies beyond the priors that were compared"),
 }
 

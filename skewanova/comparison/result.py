@@ -278,7 +278,7 @@ class Comparison(PublishedResult, ReportSource):
     def _format_details(self, width: int) -> list[str]:
         """Return sections of text: ranking's note, heading, conclusions, tables, assumptions, warnings."""
         short, frames = shorten_names(self.evaluation.models), self.tables
-        performance = build_performance_table(frames["auprec"], frames["iauprec"], self.ranking)
+        performance = build_performance_table(frames["auprec"], frames["iauprec"], self.ranking, self.unit)
         rest = [text for text in self.warnings if text not in self.verdict.warnings]
         checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
         advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
@@ -297,13 +297,12 @@ class Comparison(PublishedResult, ReportSource):
         """Return lines on models, folds, level, measures and design, as text of at most `width` columns."""
         measures = self.evaluation
         test_set = self.design.is_test_set
-        n_folds = len(measures.folds)
-        folds = "one test set" if test_set else f"{n_folds} fold{'s' * (n_folds > 1)}"
+        folds = "one test set" if test_set else f"{len(measures.folds)} {self.unit}s"
         lines = [
             f"{len(measures.models)} models, {folds}, level {self.alpha:.3g}",
             f"AUPREC: {measures.area_estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
-            f"Data: {self.design.describe()}" if test_set else f"Folds: {self.design.describe()}",
+            f"{'Data' if test_set else f'{self.unit}s'.capitalize()}: {self.design.describe()}",
             f"Tests and intervals are about {self.design.population}",
             f"Each conclusion (all models, pairs, along the prior) is at level {self.alpha:.3g} by itself",
         ]

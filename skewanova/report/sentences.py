@@ -264,7 +264,8 @@ def _write_pairs(source: TestedResult, rows: list[Any]) -> list[str]:
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
     texts = [_write_pair(row, float(sizes.get((row.model_a, row.model_b), np.nan))) for row in rows]
     test = get_test(rows[0].test)
-    level = "; intervals at the level of the step that decided the pair" if test.needs_adjustment else ""
+    level = "; intervals at the level of the step that decided the pair"
+    level *= test.needs_adjustment and not test.uses_ranks
     effect = f"d: difference in standard deviations of one {source.unit}"
     return [f"Differences ({test.name}{level}; {effect}): {_join_texts(texts, MAX_PAIRS, '; ')}."]
 

@@ -127,7 +127,9 @@ NOT_RELIABLE = "No test is reliable here"
 NO_GROUPS = f"{NOT_RELIABLE}, so there are no groups"
 
 
-def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
+def build_performance_table(
+    auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame, unit: str = "fold"
+) -> Table:
     """Return mean (SD) of AUPREC at up to 16 priors, IAUPREC and AUC, a row per model in ranking order."""
     models, priors = ranking["model"].tolist(), auprec["prior"].unique()
     displayed = subsample(priors, MAX_PRIORS)
@@ -143,7 +145,7 @@ def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking
     best = frozenset((i, j + 1) for i, j in np.argwhere(is_best).tolist())
     caption = "AUPREC at each prior, IAUPREC and AUC on the test set"
     if spreads.notna().any(axis=None):
-        caption = "Mean (standard deviation over folds) of AUPREC at each prior, IAUPREC and AUC"
+        caption = f"Mean (standard deviation over {unit}s) of AUPREC at each prior, IAUPREC and AUC"
     several = len(displayed) < len(priors)
     note = f"{len(displayed)} of {len(priors):,} priors: auprec.csv holds them all." if several else ""
     return Table("measures", caption, ("Model", *means), tuple(rows), bold=best, note=note)
@@ -158,7 +160,9 @@ def _format_prior_heads(priors: Iterable[float]) -> list[str]:
 
 def _build_performance_with_groups(source: ReportSource) -> Table:
     """Return the table of performance with the column Group or, if untrusted, with a note instead."""
-    table = build_performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
+    table = build_performance_table(
+        source.tables["auprec"], source.tables["iauprec"], source.ranking, source.unit
+    )
     if not source.verdict.is_trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
     explanations = {"Group": f"{write_group_note(source.ranking)} in IAUPREC."}
@@ -177,12 +181,12 @@ def add_columns(table: Table, columns: Mapping[str, Iterable[str]]) -> Table:
 def build_ranking_table(source: ReportSource) -> Table:
     """Return the ranking with intervals, groups, P(best) and regret; no groups or ranks if untrusted."""
     ranking, design = source.ranking, source.design
-    caption, method = "Ranking by IAUPREC on the test set", "over samples of cases"
+    caption, method = "Ranking by IAUPREC on the test set", f"over samples of {design.units}"
     if ranking["std"].notna().any():
-        units = "runs" if design.has_runs else "folds"
-        caption = f"Ranking by mean IAUPREC over {units}"
+        caption = f"Ranking by mean IAUPREC over {source.unit}s"
         shared = ", allowing for the training data they share" if design.overlapping else ""
-        method = "t over runs and cases" if design.has_runs else f"t over folds{shared}"
+        if not design.has_fixed_models:
+            method = f"t over runs and {design.units}" if design.has_runs else f"t over folds{shared}"
     table = RANKING.build(
         ranking,
         caption=caption,
@@ -198,9 +202,9 @@ def build_ranking_table(source: ReportSource) -> Table:
 
 
 def withhold_claims(table: Table, source: TestedResult) -> Table:
-    """Return the table as it is or, if no test is reliable, without Group, Rank, P(best) but with a note."""
+    """Return the table without Rank if `p_adjust` is bh or, if no test is reliable, Group and P(best) too."""
     if source.verdict.is_trusted:
-        return table
+        return drop_column(table, "Rank") if source.settings.get("p_adjust") == "bh" else table
     table = replace(table, note=f"{table.note} {NO_GROUPS}.".strip())
     return reduce(drop_column, ("Group", "Rank", "P(best)"), table)
 

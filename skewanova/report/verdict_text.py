@@ -497,7 +497,7 @@ def write_weakness(facts: Judgement, writer: LineWriter) -> str:
 def _write_suspicions(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     """Yield a sentence for each check of the scores that could reverse the choice."""
     if facts.inverted:
-        yield f"If inverted (see warning), {writer.join_names(facts.inverted)} could win."
+        yield f"The scores of {writer.join_names(facts.inverted)} may be inverted: see the warning."
     for name, phrase in SUSPICIONS.items():
         check = facts.find_check(name)
         if check is not None and check.advice:

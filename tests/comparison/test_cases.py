@@ -281,6 +281,7 @@ def test_the_tests_are_those_of_the_public_function_and_clusters_stand_in_every_
         np.testing.assert_allclose(pairs[column], known, rtol=1e-9)
     n_clusters = result.design.n_clusters
     assert f"cases in {n_clusters} clusters" in result.summary(10_000, full=True)
+    assert "Interval: over samples of clusters, for" in result.summary(10_000, full=True)
     assert result.settings["n_clusters"] == n_clusters
     found = auprec_covariance(positive, scores, deployment_prior=RANGE, cluster=cluster)
     contrast = np.array([1, -1, 0])
@@ -466,6 +467,9 @@ def test_the_spread_over_runs_in_ranking_and_words(compared_runs):
     text = " ".join(result.summary(full=True).split())
     assert "4 runs on one test set (every run tests the same cases)" in text
     assert "Interval: t over runs and cases, for learners over further runs and cases;" in text
+    assert "3 models, 4 runs, level" in text
+    assert "Runs: 4 runs on one test set" in text
+    assert "(standard deviation over runs)" in text
     assert "training data they share" not in text
 
 

@@ -72,7 +72,7 @@ def write_folder(folder, **edited):
 
 FIELD = pd.DataFrame({"model": "A", "y_score": np.repeat([-0.5, 0.5, 1.5], [60, 20, 10])})
 SUMMARY = """\
-prior 0.13 (95 %: 0.0444 to 0.233): A is still the choice, since it may be the best at every prior of the interval.
+prior 0.13 (95 %: 0.0444 to 0.233): A is still the choice, since it may be the best at every compared prior of the interval.
 
 Prior by batch, and whether A is still the choice
 

@@ -199,6 +199,7 @@ def test_ranks_are_counted_from_the_rejected_pairs_of_the_primary_family(options
         limits = 1 + (worse == row.model).sum(), 3 - (better == row.model).sum()
         expected = (1, 3) if options.get("p_adjust") == "bh" else limits  # which holds no ranks together
         assert (row.rank_low, row.rank_high) == expected
+    assert ("  Rank  " in found.summary()) == (options.get("p_adjust") != "bh")
 
 
 def test_another_family_is_behind_the_primary_and_a_note_is_issued_once():

@@ -204,6 +204,7 @@ def test_settings_rows_and_ranks_that_an_adjustment_does_not_hold():
     assert [runs.settings[name] for name in names[:2]] == ["run", None]
     assert runs.settings["design_description"].startswith("20 runs, ")
     assert "Warnings" not in runs.summary(full=True).split("\n")
+    assert "decided the pair" not in str(sa.compare_values(wide(10), design="datasets").for_paper().results)
     few = sa.compare_values(wide(5), design="datasets")
     assert "signed ranks cannot reach" in few.warnings[0]
     assert set(few.pairs.loc[few.pairs["role"] == "primary", "test"]) == {"paired_t_holm"}

@@ -347,6 +347,8 @@ def test_a_flat_table_and_a_collapse_are_not_trusted():
     assert result.tables["assumptions"].set_index("check").loc["collapsed_folds", "statistic"] == 1
     auc = result.tables["iauprec"].query("model == 'm1' and fold == 3")["auc"].item()
     assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): find out why."
+    low = compared(scores("independent", [2.5, -0.2], n_folds=5), "independent").verdict  # turned, m0 wins
+    assert low.weakest_point == "The scores of m1 may be inverted: see the warning."
 
 
 def test_a_tie_tells_the_difference_of_those_tied(results):

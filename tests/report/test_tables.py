@@ -30,7 +30,7 @@ def build_ranking_table(ranking, alpha):
         ranking=ranking, alpha=alpha, design=FoldDesign("independent", n_folds=2, reason="stated"),
         tables={"iauprec": sizes, "decisions": pd.DataFrame({"expected_loss": [0.1, 0.0123]})},
         evaluation=SimpleNamespace(deployment_prior=UniformPrior(0.05, 0.2)),
-        verdict=SimpleNamespace(is_trusted=True)
+        verdict=SimpleNamespace(is_trusted=True), unit="fold", settings={},
     )  # fmt: skip
     return report_tables.build_ranking_table(source)
 
