@@ -16,7 +16,13 @@ from messages import expect_error, expect_warning
 from scipy import stats
 
 import skewanova as sa
-from skewanova.comparison.analysis import choose_omnibus_test, choose_pairwise_test
+from skewanova.comparison.analysis import (
+    choose_datasets_test,
+    choose_omnibus_test,
+    choose_pairwise_test,
+    name_pairwise_test,
+    resolve_pairwise,
+)
 from skewanova.decision import auprec_bands, difference_curves
 from skewanova.decision.joint_curves import iauprec_covariance, joint_curves
 from skewanova.inference import equivalence, omnibus_test, posthoc, split_plot_anova
@@ -106,6 +112,19 @@ def test_a_warning_says_that_folds_are_not_independent_whatever_the_note_of_the_
     tests = fold_tests(random_table(5, 3), "kfold")
     (text,) = replace(tests, options=replace(tests.options, pairwise="games_howell")).list_warnings()
     assert "with 5 folds and 4 models). These folds are not independent: one cross-validation" in text
+    assert tests.list_warnings() == []
+    stated = replace(tests, primary=("corrected_gg", "corrected_t"))
+    assert (stated.omnibus, stated.pairwise) == ("corrected_gg", "corrected_t")
+
+
+def test_names_of_tests_of_pairs():
+    options = fold_tests(random_table(3, 2), "independent").options
+    for changed in ({"p_adjust": "bh"}, {"control": "m0"}):
+        assert resolve_pairwise(design("independent", 12), replace(options, **changed)) == "paired_t"
+    names = [name_pairwise_test(design(kind, 12), 0.05) for kind in ("independent", "kfold")]
+    assert names == ["max_t", "corrected_t_holm"]
+    names = [choose_datasets_test(n_sets, n_pairs, 0.05)[0] for n_sets, n_pairs in ((5, 1), (6, 1), (6, 3))]
+    assert names == ["paired_t", "wilcoxon", "paired_t"]
 
 
 @pytest.mark.parametrize("kind", ["independent", "kfold"])

@@ -6,7 +6,7 @@ import pytest
 from fold_tables import score_rows
 
 import skewanova as sa
-from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior
+from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior, _list_assumptions
 from skewanova.priors import batches, estimation
 from skewanova.report.figures import FIGURES
 
@@ -53,9 +53,10 @@ def test_each_model_has_an_estimate_and_all_are_pooled_in_the_same_columns(found
     one = sa.estimate_prior_from_tables(labelled, unlabelled)
     for result, models in ((found, ["", "A", "B"]), (one, ["A"])):
         assert tuple(result.to_frame().columns) == MODEL_COLUMNS
-        assert result.to_frame()["model"].tolist() == models
+        assert result.to_frame()["model"].to_dict() == dict(enumerate(models))
         assert result.bins_frame()["model"].unique().tolist() == [m for m in models if m]
     assert tuple(found.prior.to_frame().columns) == MODEL_COLUMNS
+    assert found.prior.to_frame()["df"].item() == 1
     assert one.prior is one.by_model["A"]
 
 
@@ -68,6 +69,8 @@ def test_a_case_counts_once_and_doubt_is_said_first(found, tmp_path):
     assert averaged.to_frame()["n_positive"].tolist() == [100]
     assert any("refitted on all labelled data" in text for text in averaged.assumptions)
     assert len(single.assumptions) == 1
+    assumed = _list_assumptions(sa.read_scores(labelled.assign(weight=2)), None)
+    assert assumed[1].endswith("clusters and weights of the table are not used")
     assert sa.estimate_prior_from_tables(twice, unlabelled, fold=2).prior.estimate != averaged.prior.estimate
     assert "in doubt" not in found.describe()
     strange = sa.estimate_prior_from_tables(labelled, unlabelled.assign(y_score=0.3)).describe()
@@ -85,6 +88,8 @@ def test_folds_without_cases_and_models_of_one_table():
     bare = labelled.drop(columns="case").assign(fold=np.arange(400) % 2)
     with pytest.raises(sa.InputError, match=r"must have a case column, .* or choose one of its 2"):
         sa.estimate_prior_from_tables(bare, unlabelled)
+    with pytest.raises(sa.InputError, match=r"^`n_bins` must be at least 2, but got 1"):
+        sa.estimate_prior_from_tables(labelled, unlabelled, n_bins=1)
     with pytest.raises(sa.InputError, match="`fold` must be one of 0, 1; but got '7'"):
         sa.estimate_prior_from_tables(bare, unlabelled, fold=7)
     labelled, unlabelled = tables("AB")
@@ -126,6 +131,8 @@ def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
     assert weekly.prior.method == "widest"
     assert weekly.prior.conf_low == min(one.conf_low for one in weekly.by_model.values())
     assert weekly.quadrature()[1].sum() == pytest.approx(1)
+    assert weekly.prior.weights == {"A": 0.5, "B": 0.5}
+    assert weekly.prior.log_odds[-1] == max(one.log_odds[-1] for one in weekly.by_model.values())
 
 
 def test_models_without_positives_and_copies_of_a_model():
@@ -142,6 +149,9 @@ def test_models_without_positives_and_copies_of_a_model():
     assert (both.prior.method, both.prior.p_value) == ("pooled", 1.0)
     for what in ("estimate", "conf_low", "conf_high"):
         assert getattr(both.prior, what) == pytest.approx(getattr(one.prior, what), rel=0.02)
+    (priors, weights), (of_one, weights_of_one) = both.quadrature(), one.quadrature()
+    variance = weights_of_one @ (of_one - weights_of_one @ of_one) ** 2
+    assert weights @ (priors - weights @ priors) ** 2 == pytest.approx(variance, rel=0.1)
 
 
 def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
