@@ -170,7 +170,7 @@ def check_path(directory: object) -> Path:
 
 
 def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | None] = ()) -> Path:
-    """Return a folder's real path; raise if it is a file, current, or holds an input or foreign files."""
+    """Return a folder's real path; raise if a file, the current one, or with an input or foreign files."""
     target = Path(os.path.realpath(check_path(directory)))
     with _as_output_error(target):
         _check_place(target)
@@ -236,7 +236,7 @@ def _unknown_files(folder: Path) -> list[str]:
 
 
 def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:
-    """Return True for files of the manifest, itself and desktop files; False for links, or without it."""
+    """Return True for files (no links) with a manifest's SHA-256, itself, desktop files; False if empty."""
     if path.is_symlink() or not path.is_file() or not manifest:
         return False
     if name == PROVENANCE or path.name in DESKTOP_FILES:

@@ -82,7 +82,7 @@ class Table(FrameResult):
         return make_frame(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
-        """Return the table as text in blocks of columns that fit `width`; `names` shortens equal cells."""
+        """Return caption, columns in blocks of `width`, note as text; `names` maps cells to short forms."""
         short = shorten_names(row[0] for row in self.rows) if names is None else names
         rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
         first = max(len(shorten_name(row[0])) for row in [self.header, *rows])
@@ -157,7 +157,7 @@ def format_interval(low: float, high: float) -> str:
 
 
 def format_prior_interval(row: Any) -> str:
-    """Return "LOW or below to HIGH or above", by conf_low, open_low, conf_high, open_high; "" if nan."""
+    """Return "LOW[ or below] to HIGH[ or above]", by conf_low, open_low, conf_high, open_high; "" if nan."""
     if np.isnan(row.conf_low):
         return ""
     low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")

@@ -129,7 +129,7 @@ def _write_outputs(result: Any, out: Path | None, paper: Path | None, figures: A
 
 
 def _describe_result(result: Any, out: Path | None, *, full: bool, is_verdict: bool) -> Findings:
-    """Return the summary of a comparison, with the page of --out, and its JSON."""
+    """Return the summary, printed in colour if `is_verdict`, with the page of --out, and the JSON."""
     text = output.render_summary(result, full=full)
     if out is not None:
         text += f"\n\nWritten to {out}: open {out / 'report.html'} in a browser."

@@ -264,7 +264,7 @@ def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tu
 def _estimate_model(
     cases: LabelledCases, rows: pd.DataFrame, *, is_only: bool, **options: Any
 ) -> PriorEstimate:
-    """Return the prior by one model's scores without warnings; an error names it and, if others, a remedy."""
+    """Return the prior by a model's scores, without warnings; an error names it, with advice if several."""
     batch = rows["batch"].astype(str).to_numpy() if "batch" in rows else None
     scores, model = rows["y_score"].to_numpy(), str(rows["model"].iloc[0])
     try:
@@ -357,7 +357,7 @@ def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
 def _bin_cases(
     estimates: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
 ) -> batches.CaseBins:
-    """Return bins (n_cases, n_models) of cases labelled in all models, or raise if none, and unlabelled."""
+    """Return CaseBins of the labelled cases of all models (raise if none), and of the unlabelled ones."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
         raise InputError(

@@ -59,7 +59,7 @@ def build_decision_frames(
     options: Options,
     differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Return frames, crossings to plans; `differences` (else computed) give bands' critical value."""
+    """Return frames by name: crossings, leaders, differing_priors, decisions, choices, support and plans."""
     panel, models, control = panel_curves(measures), measures.models, options.control
     critical_compared = None if differences is None else critical_value_of_bands(differences)
     critical_all = critical_compared if control is None else None
