@@ -221,14 +221,14 @@ def format_p(value: float) -> str:
     Examples
     --------
     >>> from skewanova.base.text import format_p
-    >>> format_p(0.04567), format_p(1e-9), format_p(0.5)
-    ('0.046', '<0.0001', '0.50')
+    >>> format_p(0.04567), format_p(0.0048), format_p(1e-9), format_p(0.5)
+    ('0.046', '0.0048', '<0.0001', '0.50')
     """
     if np.isnan(value):
         return ""
     if value < 1e-4:
         return "<0.0001"
-    return f"{value:.4f}" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
 
 
 def write_p(value: float) -> str:

@@ -50,7 +50,13 @@ from skewanova.report import sentences
 from skewanova.report.document import PartsResult
 from skewanova.report.pairs_verdict import write_class_choice, write_datasets_verdict
 from skewanova.report.source import format_level, get_control, select_primary
-from skewanova.report.tables import ACROSS_TABLE, CLASS_PAIRS_TABLE, CLASSES_TABLE, HIERARCHICAL_TABLE
+from skewanova.report.tables import (
+    ACROSS_TABLE,
+    CLASS_PAIRS_TABLE,
+    CLASSES_TABLE,
+    HIERARCHICAL_TABLE,
+    write_group_note,
+)
 from skewanova.scores.multiclass import MulticlassScores
 from skewanova.scores.reading import read_datasets
 from skewanova.scores.table import ScoreTable
@@ -190,7 +196,7 @@ class DatasetsComparison(PartsResult):
             rows.append((str(name), *(means[model] for model in models)))
         caption = "Mean IAUPREC (corrected standard error) by data set"
         return (
-            ACROSS_TABLE.build(self.ranking),
+            ACROSS_TABLE.build(self.ranking, groups=write_group_note(self.ranking)),
             Table("datasets", caption, ("Data set", *models), tuple(rows)),
             HIERARCHICAL_TABLE.build(self.hierarchical, level=format_level(self.alpha)),
         )
@@ -482,7 +488,7 @@ class ClassesComparison(PartsResult):
             f"together, level {self.alpha:g}"
         )
         priors = self._describe_priors().items()
-        return [heading, *(f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in priors)]
+        return [heading, *(f"class {escape_text(name)}, IAUPREC: {prior}" for name, prior in priors)]
 
     def _describe_priors(self) -> dict[str, str]:
         """Return the deployment prior of each class in words, by class."""
@@ -494,7 +500,7 @@ class ClassesComparison(PartsResult):
         """Return the text tables of the ranking and of the pairs of all classes."""
         ranking, pairs = (frame.rename(columns={"class": "label"}) for frame in (self.ranking, self.pairs))
         return (
-            CLASSES_TABLE.build(ranking, level=format_level(self.alpha)),
+            CLASSES_TABLE.build(ranking, level=format_level(self.alpha), groups=write_group_note(ranking)),
             CLASS_PAIRS_TABLE.build(pairs, alpha=self.alpha),
         )
 

@@ -64,7 +64,7 @@ def test_groups_are_those_of_the_joint_family_and_words_name_each_class(found):
             assert bool(set(group[pair.model_a]) & set(group[pair.model_b])) != pair.reject
     text = result.summary(full=True)
     assert "3 classes, each against the rest; pairs are adjusted over all classes" in " ".join(text.split())
-    assert all(f"class {name}, IAUPREC over" in text for name in "012")
+    assert all(f"class {name}, IAUPREC: " in text for name in "012")
     assert max(map(len, text.splitlines())) <= 80
     assert str(result) == result.summary()
     assert result.to_frame().equals(result.ranking)
@@ -80,6 +80,7 @@ def test_priors_by_class_and_a_control(found):
     with pytest.warns(sa.SkewanovaWarning, match="effective negatives"):
         result = sa.compare_classes(scores, {"0": 0.3, "1": (0.04, 0.3), "2": 0.5}, control="m2", **OPTIONS)
     assert (result.pairs["model_b"] == "m2").all()
+    assert "share a letter" not in result.summary(full=True)
     assert (len(result.pairs), result.comparisons["2"].evaluation.deployment_prior.low) == (6, 0.5)
     with pytest.raises(sa.InputError, match=r"by the names '0', '1', '2', but has '0', '1'$"):
         sa.compare_classes(scores, {"0": 0.3, "1": 0.2}, **OPTIONS)

@@ -380,6 +380,7 @@ def test_a_control_is_the_family_across_data_sets(result):
     assert sorted(few["estimate"].abs()) == pytest.approx(sorted(same["estimate"].abs()), rel=1e-12)
     assert few["p_adjusted"].tolist() == pytest.approx((2 * few["p_value"]).clip(upper=1).tolist(), rel=1e-12)
     assert "control" in found.ranking["group"].tolist()
+    assert "share a letter" not in found.summary()
 
 
 @pytest.mark.slow
