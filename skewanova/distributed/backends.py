@@ -105,7 +105,7 @@ class Backend(Protocol):
         return sum(map(Counter, self.map_partitions(keys, count_by_group)), Counter())
 
     def read_rows(self, columns: Mapping[str, str], select: RowFunction = pd.DataFrame.copy) -> pd.DataFrame:
-        """Return the rows of these columns, as `select` leaves them, in one frame in this process."""
+        """Return rows of these columns, as `select` leaves them, in one local frame; the index repeats."""
         parts = self.map_partitions(columns, select)
         return pd.concat(parts) if parts else pd.DataFrame(columns=[*columns])
 
@@ -122,7 +122,7 @@ class Backend(Protocol):
             return self._collect(self._split(columns, function, split))
 
     def persist_groups(self, columns: Mapping[str, str], function: RowFunction, split: Split) -> Any:
-        """Return the function's results for every group of `split`, which stay on the workers."""
+        """Return the function's results for every group of `split`, which workers keep once computed."""
         with self._translate_errors():
             return self._persist(self._split(columns, function, split))
 
@@ -161,7 +161,7 @@ class Backend(Protocol):
         """Return the lazy results of a function of every result."""
 
     def _persist(self, results: Any) -> Any:
-        """Return the results, computed and kept on the workers."""
+        """Return the results, which the workers keep once they are computed."""
 
     def _collect(self, results: Any) -> list[Any]:
         """Return the computed results as a list in this process."""
@@ -203,7 +203,7 @@ class Backend(Protocol):
 
 
 def make_backend(source: object) -> Backend | None:
-    """Return the backend of a Dask or Spark frame, or None for any other object."""
+    """Return the backend of a frame of Dask, Spark SQL or pandas on Spark, or None for any other object."""
     kind = type(source)  # attributes of a Spark frame itself may query Java
     homes = {item.__module__ for item in kind.__mro__}
     if hasattr(kind, "map_partitions") and any(home.startswith("dask") for home in homes):
@@ -226,7 +226,7 @@ def apply_to_rows(frame: pd.DataFrame, function: RowFunction) -> list[Any]:
 
 
 def apply_to_groups(frame: pd.DataFrame, function: RowFunction, *, keys: Sequence[str]) -> list[Any]:
-    """Return a list of the function's result for every group, by `keys`, of a partition."""
+    """Return the function's results for the groups of a partition by `keys`, in order of first occurrence."""
     groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
     return [function(rows) for _, rows in groups]
 
@@ -315,7 +315,7 @@ class SparkFrame(Backend):
         return self.source.select(*(column(name).alias(new) for new, name in quoted.items()))
 
     def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
-        """Return the Spark frame that a function makes of every batch, with new integer columns `numbers`."""
+        """Return the Spark frame a function makes of batches; columns `numbers` are long, weight double."""
         if "weight" in rows.columns:  # sums of weights may exceed their type
             rows = rows.withColumn("weight", rows["weight"].cast("double"))
         types = import_module("pyspark.sql.types")

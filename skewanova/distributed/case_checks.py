@@ -97,7 +97,7 @@ class RowChecks:
     pos_label: object
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows as in a score table, with cases and clusters in the order of names."""
+        """Return the rows as in a score table; categories of cases and clusters are in sorted order."""
         frame = fill_fold(frame)
         rows = pd.DataFrame({"y_true": read_labels(frame["y_true"], self.labels, self.pos_label)})
         for column, levels in (("model", self.models), ("fold", self.folds)):
@@ -204,7 +204,7 @@ class RowChecks:
         return [(cell, scores.unique()) for cell, scores in groups]
 
     def place_cases(self, frame: pd.DataFrame, *, levels: Sequence[NDArray[Any]]) -> RankedCases:
-        """Return the labels and slots of the cases of a bucket on the curves of all models and runs.
+        """Return a bucket's cases, sorted, with slots (n_curves, n_cases) on the curves of models and runs.
 
         `levels` are the distinct scores of the positives of each model in each run, in ascending order.
         """
@@ -220,7 +220,7 @@ class RowChecks:
 
 
 def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
-    """Return the values as a categorical of `levels`; each must equal one as text without a final .0."""
+    """Return the values as a categorical of `levels`, matched as text without a final .0; or KeyError."""
     codes, names = pd.factorize(values)
     index = {str(level): i for i, level in enumerate(levels)}
     texts = [name if name in index else name.removesuffix(".0") for name in map(str, names)]
@@ -229,7 +229,7 @@ def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Catego
 
 
 def _drop_weightless(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of positive weight, with a new index; without weights, all rows."""
+    """Return the rows of positive weight, with a new index; without weights, the rows as they are."""
     return rows[rows["weight"] > 0].reset_index(drop=True) if "weight" in rows else rows
 
 
@@ -280,7 +280,7 @@ def summarize_groups(
     *,
     pos_label: object,
 ) -> tuple[CaseSummary | None, SamplingSummary | None, PersistedCases | None]:
-    """Return summaries of cases, of clusters and weights, and the cases of one test set; each may be None."""
+    """Return summaries of cases and of sampling, and the cases if all groups share them; or None for each."""
     counts = table.counts
     checks = RowChecks(
         models=table.models,

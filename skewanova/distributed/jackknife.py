@@ -52,7 +52,7 @@ class CaseJackknife:
     means: Floats | None = None
 
     def deviations(self, cases: RankedCases) -> CaseDeviations:
-        """Return the jackknife values of the units of some cases, centred and scaled but in a first pass."""
+        """Return units' jackknife values, a table a curve: raw in a first pass, else centred and scaled."""
         columns = cases.positive, cases.cluster, cases.weight
         slots = (cases.slot[row].astype(np.intp) for row in self.rows)
         sides = [(slot[cases.positive] // 2, slot[~cases.positive]) for slot in slots]
@@ -93,7 +93,7 @@ class CaseJackknife:
 
     @cached_property
     def _tables_of_clusters(self) -> list[tuple[Floats, Floats, Floats]]:
-        """Per curve: weights of positives by step, of negatives by slot, and areas (n_weightings,)."""
+        """Per curve: weights of positives (n_steps,), negatives (2 n_steps + 1,), areas (n_weightings,)."""
         tables = []
         for curve in self.curves:
             gain, fall = (counts.astype(np.float64) for counts in curve.counts())

@@ -51,7 +51,7 @@ NOT_ON_WORKERS = "{} the scores in memory: pass frame.compute() of Dask or frame
 
 
 def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_label: object) -> Scores:
-    """Return a ScoreTable of a small test set or of halvings (raise if large), else StreamedScores."""
+    """Return a ScoreTable of few named cases or of halvings (raise if too large), else StreamedScores."""
     column_map = ColumnMap.from_names(columns, pos_label=pos_label)
     selected = column_map.select(engine.names, engine.name)
     present = {column: name for column, name in column_map.names.items() if name in selected}
@@ -125,7 +125,7 @@ class DistributedCases(PairedTestSet):
         turns: Sequence[PriorProjection] | None = None,
         mix: Floats | None = None,
     ) -> Sums:
-        """Return areas of all models and runs, and sums of deviations; raise if an estimator needs memory."""
+        """Return areas of models and runs, sums of deviations; raise if estimator or weights need memory."""
         area_estimator = evaluation.area_estimator
         if area_estimator not in STEP_ESTIMATORS:
             allowed = ", ".join(name for name in ESTIMATORS if name in STEP_ESTIMATORS)

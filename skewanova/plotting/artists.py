@@ -22,7 +22,7 @@ from skewanova.plotting.styling import NEUTRAL, Color, Entry, ErrorBar, Palette
 def draw_auprec_lines(
     frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None, palette: Palette = None
 ) -> tuple[Axes, list[Entry]]:
-    """Draw each model's mean AUPREC over a logarithmic prior axis; return the axes and legend entries."""
+    """Draw each model's mean AUPREC over a logarithmic prior axis; return axes, entries of models, band."""
     parts = [("", frame, ("prior", "auprec"))]
     ax, entries = draw_mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
     styling.set_log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
@@ -37,7 +37,7 @@ def draw_mean_lines(
     *,
     palette: Palette = None,
 ) -> tuple[Axes, list[Entry]]:
-    """Draw a mean line for each model and part (label, rows, (x, y)); return the axes and legend entries."""
+    """Draw a mean line a model, part (label, rows, (x, y)); return axes, entries of models, parts, band."""
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
     styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
     dashed = list(zip(parts, cycle(styling.DASHES)))
@@ -73,7 +73,7 @@ def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) ->
 def draw_bands(
     ax: Axes, frame: pd.DataFrame | None, palette: Mapping[str, Color], *, level: str = ""
 ) -> list[Entry]:
-    """Draw the simultaneous band of each model; return one legend entry, or none if there are no bands."""
+    """Draw the simultaneous band of each model; return [entry], or [] if frame is None or all limits nan."""
     if frame is None or frame["conf_low"].isna().all():
         return []
     alpha = styling.choose_opacity(len(palette))
@@ -84,7 +84,7 @@ def draw_bands(
 
 
 def mark_crossings(ax: Axes, crossings: pd.DataFrame | None, auprec: pd.DataFrame) -> list[Entry]:
-    """Mark changes of the leader at the mean of `auprec`, with intervals; return the legend entry, if any."""
+    """Mark crossings with a new leader on the mean curve of `model_above`; return [entry], or [] if none."""
     if crossings is None or not crossings["lead"].any():
         return []
     style: dict[str, Any] = {"color": "black", "linewidth": 1.6}
@@ -163,7 +163,7 @@ def draw_ranked_means(
 
 
 def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return precision, a row a prior and a column a recall; raise if rows repeat or are too few."""
+    """Return precision of one model's rows, a row a prior, a column a recall; raise if repeated or few."""
     if rows.duplicated(["prior", "recall"]).any():
         raise InputError(
             f"`plot_surface` needs one row for each prior and recall, but {model!r} has more; keep the first "
@@ -179,7 +179,7 @@ def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def draw_contours(ax: Axes, grid: pd.DataFrame, cmap: str, *, legend: bool) -> None:
-    """Draw filled contours of precision, recall by prior; `legend` adds a colour bar."""
+    """Draw filled contours of precision over recall (x) and log prior (y); `legend` adds a colour bar."""
     recall, prior = grid.columns.to_numpy(float), grid.index.to_numpy(float)
     levels = np.linspace(0, 1, 11)
     height = np.clip(grid.to_numpy(float), 0, 1)  # a mean a rounding error above 1 would stay blank
@@ -224,7 +224,7 @@ def select_test(frame: pd.DataFrame, test: str | None, prior: float | None) -> p
 def draw_forest(
     ax: Axes, rows: pd.DataFrame, color: Any, *, interval: str = "interval at the\nlevel of its test"
 ) -> list[Entry]:
-    """Draw differences, filled if rejected, on grey intervals; return legend entries, both fills always."""
+    """Draw differences, filled if rejected, on grey intervals; return entries: [interval,] both fills."""
     ax.axvline(0, color=NEUTRAL, linewidth=1, zorder=1)
     ax.locator_params(axis="x", nbins=5)
     y = np.arange(len(rows))
@@ -244,7 +244,7 @@ def draw_forest(
 
 
 def draw_overall_mean(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
-    """Draw mean, interval and prediction interval at height `y`; return legend entries, [] without limits."""
+    """Draw mean, interval and prediction interval at height `y`; return entries, [] if conf_low is nan."""
     if np.isnan(row["conf_low"]):
         ax.plot(row["estimate"], y, "D", color=color, markerfacecolor=ax.get_facecolor(), markersize=7)
         return []

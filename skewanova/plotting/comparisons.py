@@ -332,7 +332,7 @@ def plot_p_values(
 
 
 def _compare_ranks(result: object, test: str | None) -> RankComparison:
-    """Return a RankComparison as it is, or one of a comparison's IAUPREC and pairs; raise for one fold."""
+    """Return a RankComparison as it is, or a comparison's by `test` or its primary; raise for one fold."""
     if isinstance(result, RankComparison):
         return result
     iauprec, pairs = styling.get_table(result, "iauprec"), styling.get_table(result, "pairs")
@@ -405,7 +405,7 @@ def _draw_ruler(ax: Axes, comparison: RankComparison, n_models: int) -> None:
 
 
 def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, int, float, float]]:
-    """Return (column, row, p, difference of column minus row) of each pair, as indices; raise on repeats."""
+    """Return (column, row, p, column minus row) of each pair, as indices, column < row; raise on repeats."""
     index = {model: i for i, model in enumerate(models)}
     cells = []
     for pair in iter_rows(rows):
@@ -423,7 +423,7 @@ def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, in
 def _draw_cell(
     ax: Axes, cell: tuple[int, int, float, float], levels: tuple[float, Sequence[Any]], space: float
 ) -> None:
-    """Draw a cell of `_list_cells` by `levels` (alpha, shades), with numbers if `space` points hold them."""
+    """Draw a cell of `_list_cells`, shaded by p, `levels` (alpha, shades), with numbers if `space` allows."""
     column, row, p_value, estimate = cell
     level, shades = levels
     shade = int(p_value < level) + int(p_value < SECOND_LEVEL_SHARE * level)

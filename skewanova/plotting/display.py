@@ -164,7 +164,7 @@ class AUPRECDisplay:
         return self
 
     def _format_label(self, name: str | None) -> str | None:
-        """Return `name` or the display's, with the number of folds if several; None if there is neither."""
+        """Return `name` or the display's, above the number of folds if several; None if there is neither."""
         full = self.name if name is None else name
         if full is None:
             return None

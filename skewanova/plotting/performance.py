@@ -67,7 +67,7 @@ def plot_iauprec(
 ) -> Axes:
     """Draw the IAUPREC of each fold and model, with mean, interval and compact letters of a ranking.
 
-    The first model is on top. A fold has the same height in every model's row.
+    The first model of `iauprec` is on top. A fold has the same height in every model's row.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def plot_regret(
 def _draw_intervals(
     ax: Axes, x: np.ndarray, rows: pd.DataFrame, style: dict[str, Any], *, shift: float
 ) -> Line2D:
-    """Draw means joined by a line, and intervals cut to [0, 1], `shift` points aside; return the line."""
+    """Draw means joined by a line, and `shift` points aside intervals cut to [0, 1]; return the line."""
     valid = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
     aside = ax.transData + ScaledTranslation(shift / 72, 0, ax.figure.dpi_scale_trans)
     low, high = (np.clip(rows[end].to_numpy(float)[valid], 0, 1) for end in ("conf_low", "conf_high"))
@@ -317,7 +317,7 @@ def _position_folds(ax: Axes, frame: pd.DataFrame, models: list[str]) -> list[fl
 
 
 def _draw_envelopes(ax: Axes, frame: pd.DataFrame) -> list[Entry]:
-    """Draw both 95 % envelopes of normal residuals and the diagonal; return the two legend entries."""
+    """Draw both 95 % envelopes of normal residuals, and the diagonal; return [simultaneous, pointwise]."""
     entries: list[Entry] = []
     for name, alpha in (("simultaneous", 0.18), ("pointwise", 0.28)):
         band: dict[str, Any] = {"color": styling.NEUTRAL, "alpha": alpha, "linewidth": 0}

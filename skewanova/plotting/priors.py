@@ -79,7 +79,7 @@ def plot_monitor(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the prior of each batch with its interval, over the ranges where each model leads.
+    """Draw each batch's prior and interval, coloured by state, on a linear axis over the leaders' ranges.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _select_estimate(source: object, model: str | None) -> PriorEstimate:
 
 
 def _draw_likelihood(ax: Axes, estimate: PriorEstimate) -> None:
-    """Draw the relative likelihood of the prior by log-odds, with its interval, as an inset."""
+    """Draw an inset of the relative likelihood by prior, on a linear axis, with the interval shaded."""
     inset = ax.inset_axes((0.56, 0.68, 0.42, 0.24))
     priors = np.asarray(expit(np.linspace(estimate.log_odds[0], estimate.log_odds[-1], 200)))
     height = estimate.density(np.clip(priors, estimate.low, estimate.high))

@@ -164,7 +164,7 @@ _MAKERS = {
 def find_frame(
     source: object, attribute: str, columns: str, caller: str = "", *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return `source` or its frame `attribute`, model names as text; raise if rows or `columns` are missing.
+    """Return `source` or its frame `attribute`, models as text categories; raise without rows or `columns`.
 
     `columns` are separated by spaces. A model that is not among `models` also raises. Errors name `caller`.
     """
@@ -282,7 +282,7 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
 
 
 def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequence[Color]:
-    """Return RGB colours of the palette, or else of the style sheet, or else ten; raise if it is unknown."""
+    """Return `number` colours of the palette, else all of a style sheet, else `number` of ten; or raise."""
     cycle = _RC["axes.prop_cycle"].by_key()
     if palette is None and has_custom_style("axes.prop_cycle") and "color" in cycle:
         return [colors.to_rgb(shade) for shade in cycle["color"]]
@@ -301,7 +301,7 @@ def model_markers(models: Sequence[str]) -> dict[str, str]:
 
 
 def make_line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
-    """Return the options of each model's line by name: color, marker, sizes, sparse markevery, linestyle."""
+    """Return options of each model's line: color, marker, its size and edge, sparse markevery, linestyle."""
     shades, markers = model_palette(models, palette), model_markers(models)
     return {
         model: {
@@ -489,7 +489,7 @@ def draw_legend(
 
 
 def set_title(ax: Axes, title: str) -> None:
-    """Set the title, on the left and smaller over narrow axes unless a style sheet differs."""
+    """Set the title at the left, in smaller type over narrow axes, unless a style sheet differs."""
     options: dict[str, Any] = {"loc": "left", "fontsize": "medium" if is_narrow(ax) else "large"}
     for option, name in (("loc", "axes.titlelocation"), ("fontsize", "axes.titlesize")):
         if has_custom_style(name):
@@ -564,7 +564,7 @@ def choose_tick_digits(low: float, high: float, points: float) -> tuple[float, .
 
 
 def make_legend_title(frame: pd.DataFrame) -> str | None:
-    """Return 'mean over folds' if the frame has several folds, else None."""
+    """Return 'mean over folds' if the column fold has several values, else None."""
     return "mean over folds" if frame["fold"].nunique() > 1 else None
 
 
