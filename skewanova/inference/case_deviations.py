@@ -119,7 +119,7 @@ class CaseDeviations:
 
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, by projection, unscaled deviations (n_rows, n_models * n_priors) and scaled variances."""
+        """Return, by projection, deviations (n_rows, n_models * n_priors) before `scale`, variances after."""
         combine, expand = self.find_basis()
         tables = (replace(table, values=table.values @ combine) for table in self.tables)
         reduced = CaseDeviations(self.sample, tuple(tables))

@@ -59,7 +59,7 @@ def binomial_limits(theta: float, size: float, level: float) -> Limits:
 
 
 def logit_limits(theta: float, size: float, level: float) -> tuple[Floats, Floats]:
-    """Return the limits expit(logit(theta) -+ z (n theta (1 - theta))^(-1/2)) of Boyd et al. (2013)."""
+    """Return expit(logit(theta) -+ z (n theta (1 - theta))^(-1/2)) of Boyd et al. (2013), nan at 0 and 1."""
     # in the extracted text the slides have e^eta -+ z tau; the exponent is eta -+ z tau
     return logit_interval(theta, np.sqrt(theta * (1 - theta) / size), df=np.inf, level=level)
 
@@ -87,7 +87,7 @@ def small_sample_limits(theta: float, size: float, level: float) -> Limits:
 
 
 def boundary_limits(theta: float, size: float, level: float) -> Limits:
-    """Return Clopper and Pearson's limits at an estimate of 1, [(alpha/2)^(1/n), 1], or mirrored at 0."""
+    """Return Clopper-Pearson limits at 1, [(alpha/2)^(1/n), 1], if theta > 0.5; else at 0, mirrored."""
     bound = float(((1 - level) / 2) ** (1 / size))
     return (bound, 1.0) if theta > 0.5 else (0.0, 1 - bound)
 
@@ -203,7 +203,7 @@ class IntervalInputs:
 
     @cached_property
     def jackknife_error(self) -> tuple[float, float]:
-        """Jackknife standard error of the area, and its degrees of freedom."""
+        """Jackknife standard error of the area and Satterthwaite's df, or the precomputed ones."""
         if self.precomputed is not None:
             return self.precomputed[1:]
         std_error, df = self.sample.estimate_errors(self.jackknife_values)
@@ -323,7 +323,7 @@ def confidence_interval(
 
 
 def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
-    """Return the interval, with a warning if unreliable; at 0 or 1 by ``boundary`` but for ``wilson``."""
+    """Return the interval, and warn if it is unreliable; at 0 or 1 by ``boundary`` but for ``wilson``."""
     estimate = float(inputs.fold_areas.mean()) if method == "cross_validation" else inputs.estimate
     at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method
@@ -339,13 +339,13 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
 
 
 def choose_method(n_positive: float, support: float) -> str:
-    """Return the method that ``auto`` stands for, "jackknife" with enough cases and else "small_sample"."""
+    """Return the method of ``auto``: "jackknife" from 30 positives and support 50 on, else "small_sample"."""
     enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_FOR_JACKKNIFE)
     return "jackknife" if enough else "small_sample"
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools, included: Bools) -> Codes | None:
-    """Return included cases' folds from 0, each with both classes, or None if the method uses no folds."""
+    """Return included cases' folds from 0, or None; raise if unfit for `method` or if one lacks a class."""
     if (folds is None) != (method != "cross_validation"):
         problem = "needs `folds`, one for each case" if folds is None else "uses no `folds`; leave them out"
         raise InputError(f"method={method!r} {problem}")
@@ -401,7 +401,7 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
 
 
 def _jackknife_limits(inputs: IntervalInputs) -> tuple[Floats, Floats]:
-    """Return low and high limit of the area, from jackknife error and t quantile on the logit scale."""
+    """Return limits by jackknife error and t quantile on the logit scale, half a case each of 0, 1 added."""
     std_error, df = inputs.jackknife_error
     options = {"level": inputs.confidence_level, "size": inputs.effective_size}
     return logit_interval(inputs.estimate, std_error, df=df, **options)

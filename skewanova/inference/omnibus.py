@@ -51,7 +51,7 @@ class OmnibusResult(HypothesisTest):
 
 
 def build_fold_table(frame: pd.DataFrame) -> tuple[Floats, list[str]]:
-    """Return IAUPREC (n_folds, n_models) of a complete frame, and the models in order of appearance."""
+    """Return IAUPREC (n_folds, n_models), and models as they first occur; raise if a cell is missing."""
     values, levels = _build_cell_table(frame, ("fold", "model"), "iauprec")
     return values, levels["model"]
 
@@ -59,7 +59,7 @@ def build_fold_table(frame: pd.DataFrame) -> tuple[Floats, list[str]]:
 def _build_cell_table(
     frame: pd.DataFrame, factors: Sequence[str], response: str
 ) -> tuple[Floats, dict[str, list[Any]]]:
-    """Return a complete frame's response, an axis a factor, and the levels by factor as they first occur."""
+    """Return a complete response (or raise), an axis a factor, and levels by factor as they first occur."""
     ordered = [factor for factor in FACTORS if factor in factors]
     check_columns(frame, (*ordered, response))
     check_cells(frame, ordered)
@@ -104,7 +104,7 @@ def make_omnibus_result(
 
 
 def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
-    """Return an ANOVA frame of one row: F, df, p and, of contrast scores, sum_sq, mean_sq, partial_eta_sq."""
+    """Return an ANOVA row: names, F, df, p; sum_sq, mean_sq, partial_eta_sq of contrast scores, else nan."""
     row: dict[str, object] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
     if contrasts is not None:
         effect = float(contrast_f(contrasts).sum_sq)
@@ -202,7 +202,7 @@ def kernel_arguments(
 
 
 def _resampling_f_test(values: Floats, *, rearrange: Callable[..., Floats], **draws: Any) -> FTest:
-    """Return the blocked F, with the p-value that the test `rearrange` gives."""
+    """Return the blocked F, with the p-value of `rearrange`, the sign-flip or the permutation test."""
     return fold_statistics.blocked_test(values)._replace(p_value=rearrange(values, **draws))
 
 
@@ -451,7 +451,7 @@ def _maximise_likelihood(values: Floats, design: Floats, fold: Codes) -> _Likeli
 
 
 def _restricted_likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
-    """Return ratio, deviance, slope and Wald F at V = I + ratio Z Z', Z the indicators of the folds."""
+    """Return ratio, deviance, its slope and Wald F at V = I + ratio Z Z', Z the indicators of the folds."""
     n_cells, n_effects = design.shape
     count = np.bincount(fold)
     shrink = 1 / (1 + count * ratio)  # Z' V^-1 = diag(shrink) Z'

@@ -36,7 +36,7 @@ class PairedTestSet:
         self._models = {name: SortedScores(self.sample, score) for name, score in scores}
 
     def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
-        """Return the models' areas over a weighting, with arcsine angles and jackknife values."""
+        """Return the models' areas over a weighting, uncached, with arcsine angles and jackknife values."""
         scores = [self._models[name] for name in evaluation.models]
         return measure_arcsine_areas(self.sample, scores, weighting, evaluation.area_estimator)
 
@@ -48,13 +48,13 @@ class PairedTestSet:
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, by projection, unscaled deviations (n_rows, n_models * n_priors) and scaled variances."""
+        """Return, by projection, deviations (n_rows, n_models * n_priors) before `scale`, variances after."""
         scores = [self._models[name] for name in evaluation.models]
         return CaseDeviations.from_models(scores, priors, evaluation.area_estimator).project(projections)
 
 
 def get_test_set(evaluation: Evaluation) -> PairedTestSet:
-    """Return the test set of the evaluation, from its cache if made before; raise if it has no scores."""
+    """Return the test set, from the evaluation's cache if there; raise without scores or if cases differ."""
     table = evaluation.scores
     if table is None:
         raise InputError(
@@ -76,7 +76,7 @@ def is_distributed(table: Scores | None) -> TypeGuard[StreamedScores]:
 
 
 def find_test_set(evaluation: Evaluation) -> PairedTestSet | None:
-    """Return the test set of an evaluation; None without scores, for several folds or a class of one unit."""
+    """Return the test set; None without scores, for several folds, a class of one unit, or unequal cases."""
     if evaluation.scores is None or len(evaluation.folds) > 1:
         return None
     try:
@@ -147,7 +147,7 @@ class RunAreas:
 
 
 def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas:
-    """Return the areas of every model in every run over one deployment prior, with jackknife values."""
+    """Return all models' areas in all runs over one deployment prior, of scores in memory or on workers."""
     return next(iter_run_areas(evaluation, [weighting]))
 
 
@@ -168,7 +168,7 @@ def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
 
 
 def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
-    """Return the cases that runs share, and scores (n_cases,) by model, then run; raise unless in memory."""
+    """Return the cases, and scores (n_cases,) by model, then run; raise if cases differ or are on workers."""
     table = evaluation.scores
     if not isinstance(table, ScoreTable):
         raise InputError(

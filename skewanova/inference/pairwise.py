@@ -321,7 +321,7 @@ def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
 
 
 def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
-    """Return the significance level of each pair's interval (n_pairs,), that of the step that decided it."""
+    """Return the significance level of each pair's interval (n_pairs,), of its deciding step; never nan."""
     # Benjamini and Yekutieli (2005) for "bh"; Holm: the i-th smallest of m by alpha / (m - i + 1), all not
     # rejected by that of the first of them; Hochberg: all rejected by that of the last of them
     tested = max(int(np.isfinite(p_values).sum()), 1)
@@ -381,7 +381,7 @@ def _pair_frame(
 def _name_pairs(
     frame: pd.DataFrame, levels: Sequence[Any], *, alpha: float, factor: str = "model", **columns: Any
 ) -> pd.DataFrame:
-    """Return a post-hoc frame, a row a pair: names for the indices of levels, `columns`, and reject."""
+    """Return a post-hoc frame, a row a pair: names for indices, `columns`, reject if p_adjusted < alpha."""
     names = {f"{factor}_{side}": [levels[i] for i in frame[side]] for side in ("a", "b")}
     order = list(POSTHOC_COLUMNS) if factor == "model" else PRIOR_PAIR_COLUMNS
     frame = frame.assign(**names, reject=frame["p_adjusted"] < alpha, **columns)
@@ -400,7 +400,7 @@ def _adjust_by_range(
 def _paired_t(
     values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None, **columns: object
 ) -> pd.DataFrame:
-    """Return :func:`_pair_frame` of paired t tests of all pairs; `columns` replace some of its columns."""
+    """Return :func:`_pair_frame` of paired t tests of all pairs; limits are nan unless in `columns`."""
     tests: dict[str, Any] = fold_statistics.paired_t(values, inflation=inflation, halves=halves)._asdict()
     tests["df"] = fold_statistics.mean_df(values, halves)
     tests["p_value"] = fold_statistics.paired_t_p_values(values, inflation=inflation, halves=halves)
@@ -415,7 +415,7 @@ def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
-    """Return `_pair_frame` of step-down max-T tests without p_value; limits single-step, nan if few draws."""
+    """Return `_pair_frame` of step-down max-T; limits single-step but on its side of 0, nan if few draws."""
     tests, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng)
     a, b = fold_statistics.pair_indices(values.shape[1])
@@ -435,7 +435,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
 
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return `_pair_frame` of Nemenyi's tests: z of mean ranks (1: lowest), p_adjusted by Tukey's range."""
+    """Return `_pair_frame` of Nemenyi's tests: mean difference, z of mean ranks (1: lowest), no limits."""
     n_folds, n_models = values.shape
     a, b = fold_statistics.pair_indices(n_models)
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
@@ -447,7 +447,7 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return `_pair_frame` of Wilcoxon tests, exact for at most 50 folds without ties, as in scipy."""
+    """Return `_pair_frame` of Wilcoxon tests, exact up to 50 folds without ties, and pseudo-medians."""
     difference = fold_statistics.pair_differences(values)
     statistic, p_value = np.transpose([_signed_rank(column) for column in difference.T])
     pairs = fold_statistics.pair_indices(values.shape[1])

@@ -25,7 +25,7 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     levels : sequence of str
         Levels, best first; letters are assigned in this order.
     different : iterable of (str, str)
-        Pairs that differ significantly.
+        Pairs that differ significantly, in either order; names not in `levels` are ignored.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def rank_comparison(
 
 
 def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
-    """Return (model_a, model_b) of the rejected pairs of a family, or raise if it lacks a pair."""
+    """Return (model_a, model_b) of the rejected pairs of a family on IAUPREC; raise if it lacks a pair."""
     check_columns(pairs, ("test", "response", "model_a", "model_b", "reject"))
     rows = pairs[pairs["response"] == "iauprec"]
     if rows.empty:

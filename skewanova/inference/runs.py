@@ -81,7 +81,7 @@ class DegreesOfFreedom(NamedTuple):
     case_df: float = np.inf
 
     def compute_df(self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1) -> Floats:
-        """Return df of a variance of which `noise` has `df`, the rest `case_df`, for `n_tests`; inf if 0."""
+        """Return df by `method` of a variance, `noise` of it with `df`; inf if 0. `n_tests` share a level."""
         total, part, df = (np.asarray(array, dtype=np.float64) for array in (variance, noise, df))
         varies = (part > 0) & (total > 0)
         if self.method == "hillis":  # Hillis 2007, eq. 8
@@ -229,7 +229,7 @@ def compare_runs(
 
 
 def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
-    """Return areas (n_models, n_runs) and their covariance as floats, or raise unless finite and matching."""
+    """Return areas (2 or more models, 2 or more runs) and covariance; raise unless finite and matching."""
     values, cov = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
     if values.ndim != 2 or min(values.shape) < 2:
         shape = f"but has shape {values.shape}"
@@ -261,7 +261,7 @@ def _test_models(
 
 
 def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
-    """Return the mean square of model x run (of nested runs, the mean variance over runs), and its df."""
+    """Return the mean square of model x run and df; if nested, mean variance over runs, Satterthwaite df."""
     n_models, n_runs = values.shape
     centered = values - values.mean(axis=1, keepdims=True)
     if not nested:
@@ -276,7 +276,7 @@ def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
 
 
 def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False) -> CaseCovariances:
-    """Return Cov1 to Cov3: mean covariances of areas that differ in model only, in run only, or in both."""
+    """Return Cov1 to Cov3: mean covariances of areas that differ in model (nan if nested), run, or both."""
     n_runs = len(covariance) // n_models
     model, run = np.repeat(np.arange(n_models), n_runs), np.tile(np.arange(n_runs), n_models)
     other_model, other_run = model[:, None] != model, run[:, None] != run
@@ -348,7 +348,7 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
 
 
 def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
-    """Return the variance components of one area: component, variance, std_dev, share; one row each."""
+    """Return the frame of :func:`components`: run, model x run (unless nested), cases' parts, a row each."""
     n_models = len(values)
     shared = case_covariances(covariance, n_models, nested=nested)
     one_area = float(np.diag(covariance).mean()) - shared.same_model

@@ -101,7 +101,7 @@ class Sample:
 
     @cached_property
     def unit_sums(self) -> UnitSums:
-        """UnitSums over units with negatives and with positives, in arrays (2,), of their weights."""
+        """UnitSums of negative, positive units: largest weight, sums of shares of it and of their squares."""
         return UnitSums.from_cases(self.positive.astype(np.intp), self.unit, self.weight, 2)
 
     @cached_property
@@ -242,7 +242,7 @@ class SampleSummary(Sample):
 
     @cached_property
     def unit_sums(self) -> UnitSums:
-        """UnitSums over units with negatives and with positives, in arrays (2,), of their weights."""
+        """UnitSums of negative, positive units: largest weight, sums of shares of it and of their squares."""
         counts = np.array(self.sizes[:2], dtype=np.float64)
         return UnitSums(np.ones(2), counts, counts) if self.sums is None else self.sums
 
@@ -277,7 +277,7 @@ class VarianceEstimates(NamedTuple):
 
     @classmethod
     def from_power_sums(cls, sample: Sample, sums: Floats, n_models: int, unit: Floats) -> VarianceEstimates:
-        """Return estimates from `power_sums` of deviations divided by powers of two `unit` (n_priors,)."""
+        """Return variances times unit^2, and df, from `power_sums` of deviations over `unit` (n_priors,)."""
         # with few units, the degrees of freedom of a pair are at most the harmonic mean over all pairs
         variance, df = _sum_strata(sample.variances_from_sums(sums))
         variance, pair_df = variance * unit**2, df[n_models:]
@@ -296,7 +296,7 @@ def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:
 
 
 def ceil_power_of_two(size: Floats) -> Floats:
-    """Return the power of two above each size; division by it keeps fourth powers in range."""
+    """Return the least power of two above each size, 1 for 0; division by it keeps fourth powers in range."""
     return np.asarray(np.ldexp(1.0, np.frexp(size)[1]))
 
 

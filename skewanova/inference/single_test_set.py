@@ -115,7 +115,7 @@ class ArcsineScale(NamedTuple):
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def pair_errors(self, pair: Floats, single: Floats) -> Floats:
-        """Return standard errors (n_pairs,) of area differences, from angles' variances by pair, by model."""
+        """Return errors (n_pairs,) of area differences, secant slope * sqrt(pair), 0 if tiny to `single`."""
         a, b = np.triu_indices(len(self.area), 1)
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
@@ -168,14 +168,14 @@ class ArcsineAreas:
         return VarianceEstimates.from_power_sums(self.sample, sums, len(self.area), unit)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom (n_pairs,) of all pairs' differences of areas."""
+        """Return standard errors, nan if a class is one unit, and df (n_pairs,) of differences of areas."""
         spreads = self.angle_variances()
         error = self.scale.pair_errors(spreads.pair[:, 0], spreads.model[:, 0])
         error = np.full(error.shape, np.nan) if self.sample.single_unit_classes else error
         return error, spreads.pair_df[:, 0]
 
     def model_errors(self) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom of all areas (n_models,)."""
+        """Return standard errors, nan if a class is one unit, and df (n_models,) of all areas."""
         return self.sample.estimate_errors(self.values)
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
@@ -252,7 +252,7 @@ def bonferroni_value(n_pairs: int, level: float) -> float:
 
 
 def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
-    """Return the quantile `level` of the largest ``abs(z)`` over contrasts of jointly normal estimates."""
+    """Return the quantile `level` of the largest ``abs(z)`` of normal contrasts, by fixed Sobol points."""
     # unscrambled Sobol points make the value reproducible, whatever the order of the models
     from scipy.stats import qmc
 
@@ -435,7 +435,7 @@ def compare_areas(
     confidence_level: float,
     simultaneous: str = "max_z",
 ) -> TestSetComparison:
-    """Return the comparison of measured areas, and warn of pairs or classes without a test."""
+    """Return the comparison of areas; warn of pairs without variance and as :func:`list_sample_warnings`."""
     pairs = compute_pair_tests(angles, level=confidence_level, simultaneous=simultaneous)
     result = TestSetComparison(
         **(vars(pairs) | dict(zip(OMNIBUS_FIELDS, omnibus_f_test(angles), strict=True))),
