@@ -19,7 +19,14 @@ from verdict_tables import KINDS, compared, drawn, scores
 from skewanova import FoldDesign
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import format_p
-from skewanova.decision.verdict import EVIDENCE_COLUMNS, LINE_TITLES, VERDICT_COLUMNS, Verdict
+from skewanova.decision.verdict import (
+    EVIDENCE_COLUMNS,
+    LINE_TITLES,
+    VERDICT_COLUMNS,
+    PairwiseOrder,
+    Verdict,
+    clip_bands,
+)
 from skewanova.report import document, verdict_text
 from skewanova.report.screen import build_screen, list_drawn_models
 from skewanova.report.tables import TABLES
@@ -315,6 +322,23 @@ def test_words_for_pairs_names_and_numbers(results):
     assert writer.write_difference(row) == difference
 
 
+def test_a_tie_rests_on_the_leads_of_the_first_candidate_over_all_others_or_else_on_the_surest_of_each():
+    tests = {"ab": 0.9, "ac": 0.01, "ad": 0.3, "bc": 0.04, "bd": 0.02, "cd": 0.8}
+    row = {"estimate": 0.1, "std_error": 0.05}
+    for level, above_all, leads in ((0.03, (), ["bd", "ac"]), (0.05, ("b",), ["bc", "bd"])):
+        rows = [SimpleNamespace(model_a=a, model_b=b, p_adjusted=p, reject=p < level, **row)
+                for (a, b), p in tests.items()]  # fmt: skip
+        order = PairwiseOrder(tuple("abcd"), rows)
+        assert (order.candidates, order.state, order.candidates_above_all) == (("a", "b"), "tie", above_all)
+        assert [row.model_a + row.model_b for row in order.rank_evidence("tie")] == leads
+
+
+def test_bands_at_one_prior_and_beside_a_range():
+    bands = pd.DataFrame([("a", "b", 0.1, 0.3)], columns=["better", "worse", "prior_low", "prior_high"])
+    assert clip_bands(bands, 0.2, 0.2) == [("a", "b", 0.2, 0.2)]
+    assert clip_bands(bands, 0.3, 0.5) == clip_bands(bands, 0.4, 0.4) == []
+
+
 def test_a_verdict_shows_itself(results):
     verdict = results["clear"].verdict
     assert str(verdict).split("\n")[0] == f"Choose: {verdict.choose}"
@@ -388,6 +412,7 @@ def test_a_deployment_prior_out_of_reach_is_said_first(high, told):
     part = result.pairs[result.pairs["response"] == "iauprec_supported"]
     assert len(part) == (1 if "67" in told else 0)
     assert result.pairs.index.is_unique
+    assert len(result.verdict.evidence) == len(part)
     assert result.verdict.part_state == ("choose" if len(part) else "")
     assert_state_holds(result)
 
