@@ -330,7 +330,7 @@ def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
         return np.full(p_values.shape, alpha / tested)
     if p_adjust == "bh":
         return np.full(p_values.shape, alpha * max(rejected, 1) / tested)
-    before = np.argsort(np.argsort(p_values))  # number of pairs with smaller p
+    before = np.searchsorted(np.sort(p_values), p_values)  # number of pairs with smaller p
     step = np.minimum(before, rejected) if p_adjust == "holm" else np.maximum(before, rejected - 1)
     return np.asarray(alpha / (tested - np.minimum(step, tested - 1)))
 

@@ -380,6 +380,8 @@ def test_levels_by_hand():
         np.testing.assert_allclose(found, [level] * 5, rtol=1e-12)
     for p_adjust in ADJUSTMENTS:
         assert pairwise.stepwise_levels(np.full(2, np.nan), 0.05, p_adjust=p_adjust)[0] == 0.05
+        equal = pairwise.stepwise_levels(np.array([0.6, 0.001, 0.001, np.nan]), 0.05, p_adjust=p_adjust)
+        assert equal[1] == equal[2]  # two copies of a model against a third
 
 
 @each("p_adjust", ADJUSTMENTS)
