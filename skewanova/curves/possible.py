@@ -255,7 +255,7 @@ def check_reported_areas(
 
 
 def _estimator_error(n: int) -> float:
-    """Return the largest difference between an estimator with n positives and the exact area."""
+    """Return (1.5 + ln(n) / 4) / n, the largest error of an estimator of areas with n positives."""
     return float((1.5 + np.log(n) / 4) / n)
 
 
@@ -280,7 +280,7 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
 
 
 def _compare_pairs(printed: Mapping[float, float], slack: float, area_estimator: str) -> Sequence[AreaPair]:
-    """Return for each two priors, the larger first, the bound on the loss there and True if it holds."""
+    """Return, for each two priors (descending), the bound on the loss at the larger, and if it holds."""
     pairs = []
     for (prior, area), (rarer, other) in combinations(printed.items(), 2):
         constant = max_loss_ratio(prior, rarer, area_estimator=area_estimator)

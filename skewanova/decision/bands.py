@@ -235,7 +235,7 @@ def grid_of_bands(evaluation: Evaluation) -> Floats:
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:
-    """Return 41 (many pairs 21) ascending priors, even in log-odds, over evaluated and deployment priors."""
+    """Return 41 priors (many pairs: 21 or more), even in log-odds, over evaluated and deployment priors."""
     n_pairs = max(1, comb(len(evaluation.models), 2))
     return prior_grid(evaluation, int(np.clip(MAX_DIFFERENCES // n_pairs, MIN_PRIORS, BAND_PRIORS)))
 
@@ -359,7 +359,7 @@ def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
 
 @limit_blas_threads()
 def draw_max_t_of_columns(residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int) -> Floats:
-    """Draw max |t| (n_draws,) over residuals (n_units, n_pairs * n_priors); with low df, pair by pair."""
+    """Draw max |t| (n_draws,) of residuals (n_units, n_pairs * n_priors); at low df, pairs independently."""
     generator, n_columns = make_generator(rng), residual.shape[1]
     # Few folds span too few directions to estimate correlations. Pairs are then drawn independently, which is
     # conservative (Sidak 1967), and with two folds all columns are.
@@ -478,7 +478,7 @@ def pair_critical_value(
 
 @limit_blas_threads()
 def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
-    """Draw max |t| (over cases |z|) of differences that vary (n_pairs, n_priors), ascending; maybe none."""
+    """Draw max |t| (over cases |z|) of differences that vary, ascending; none if df is 1 at many priors."""
     if joint.df == 1 and len(joint.priors) > 1:  # between the priors, t is infinite where two folds agree
         return np.empty(0)
     if np.isinf(joint.df):

@@ -124,7 +124,7 @@ def rank_models(
 def ranking_frame(
     evaluation: Evaluation, decisions: pd.DataFrame, *, letters: Mapping[str, str] | None, alpha: float
 ) -> pd.DataFrame:
-    """Return the frame of :func:`rank_models`, one row a model by falling mean IAUPREC, as `decisions`."""
+    """Return the frame of :func:`rank_models`, in the order of `decisions`; group is "" without letters."""
     measures = evaluation.reorder_models(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))

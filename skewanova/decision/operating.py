@@ -337,7 +337,7 @@ def _choose_rule(
     rates: Mapping[str, float | None],
     costs: tuple[float, float] | None,
 ) -> ThresholdRule:
-    """Return the only rule that is stated, with its target and costs; raise unless there is exactly one."""
+    """Return the rule that is stated, with costs (alone, a rule); raise unless exactly one is."""
     targets: dict[str, Any] = {name: value for name, value in rates.items() if value is not None}
     for name, value in targets.items():
         check_fraction(value, name, or_one=name == "recall")

@@ -72,7 +72,7 @@ class PowerTarget:
     assurance: float
 
     def __post_init__(self) -> None:
-        """Raise if a number is out of range."""
+        """Raise unless power, alpha, assurance are in (0, 1), and the difference above 0 and finite."""
         for name in GOAL_COLUMNS:
             check_fraction(getattr(self, name), name)
         size = 1.0 if self.difference is None else check_number(self.difference, "difference")
@@ -150,7 +150,7 @@ def plan_folds(
     halves: Floats | None = None,
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Return the frame of :func:`plan_sample_sizes` for values (model, fold, iauprec) of any measure."""
+    """Return the frame of :func:`plan_sample_sizes` of any measure, models as they occur in `iauprec`."""
     values, models = build_fold_table(iauprec)
     return build_plan(
         _plan_over_folds(values, design.ratio, halves, target), models, design, target, control=control
@@ -340,7 +340,7 @@ class _CaseVariances(NamedTuple):
     var_of_var: Floats
 
     def scale_variance(self, positive: float, negative: float) -> tuple[float, float]:
-        """Return the variance with these multiples of both classes, and its df (Satterthwaite 1946)."""
+        """Return variance and Satterthwaite df with multiples of classes, the lesser for clusters of both."""
         factor = np.array([negative, positive, min(negative, positive)])
         variance = float((self.variance / factor).sum())
         var_of_var = float((self.var_of_var / factor**3).sum())

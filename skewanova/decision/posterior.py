@@ -65,7 +65,7 @@ def expected_losses(draws: Floats) -> Floats:
 
 
 def expected_gains(draws: Floats, covariance: Floats, variance_ratios: Floats) -> Floats:
-    """Return the EVSI (n_ratios,) of studies that multiply the covariance of the estimates by each ratio."""
+    """Return the EVSI (n_ratios,) of data that multiply the estimates' covariance by each ratio; 0 at 1."""
     # Deviations of the draws are rescaled to the preposterior covariance, in the axes in which the posterior
     # precision is a multiple of that of the data (moment matching, Jalal and Alarid-Escudero 2018).
     mean = draws.mean(axis=0)
@@ -89,7 +89,7 @@ def _index_first_duplicates(estimate: Floats, covariance: Floats) -> NDArray[np.
 
 
 def _leading_counts(ranked: Floats) -> list[int]:
-    """Return numbers of leading models to try (2, 3, 4, 6, ..., all) that separate no equal estimates."""
+    """Return numbers of leading models to try (2, 3, 4, 6, 9, ..., all) that separate no equal estimates."""
     counts = [2]
     while counts[-1] < len(ranked):
         counts.append(counts[-1] + max(1, counts[-1] // 2))
@@ -144,7 +144,7 @@ def _regress_on_leading(covariance: Floats, variances: Floats, axes: Floats) -> 
 
 
 def _orthogonal_contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return variances (n,), axes (n, n_models) and values (n,) of uncorrelated contrasts that are not 0."""
+    """Return variances (n,), axes (n, n_models), values (n,) of uncorrelated contrasts, unless both are 0."""
     contrasts = helmert(len(estimate))
     variances, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
     variances = np.where(variances <= TIE * np.trace(covariance), 0.0, variances)

@@ -227,7 +227,7 @@ def _interpolate_noncentrality(power: float, alpha: float, pilot_df: float) -> C
 
 
 def z_power(difference: ArrayLike, std_error: ArrayLike, alpha: float) -> Floats:
-    """Return the power of the two-sided normal test of difference / std_error at level alpha."""
+    """Return the power of the two-sided normal test of difference / std_error at alpha; nan for 0 / 0."""
     with np.errstate(over="ignore", invalid="ignore"):  # power is 1 on overflow, and nan for 0 / 0
         limit, noncentrality = -special.ndtri(alpha / 2), np.abs(difference) / np.asarray(std_error)
     return np.asarray(special.ndtr(noncentrality - limit) + special.ndtr(-noncentrality - limit))[()]

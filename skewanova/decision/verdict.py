@@ -271,7 +271,7 @@ def order_by_estimate(row: Any) -> tuple[str, str]:
 
 
 def rank_certainty(row: Any) -> tuple[float, float]:
-    """Return (adjusted p or 1, -|t| or -inf), by which the rows of pairs sort from certain to uncertain."""
+    """Return (adjusted p or 1, -|t|, -inf without error), which sorts rows from certain to uncertain."""
     error = row.std_error
     return (np.nan_to_num(row.p_adjusted, nan=1.0), -abs(row.estimate) / error if error > 0 else -np.inf)
 
@@ -313,7 +313,7 @@ class Judgement:
         return self.order.candidates
 
     def _pairwise_order(self) -> PairwiseOrder:
-        """Return the order of models by primary tests and bands on the supported deployment prior."""
+        """Return the order by primary tests (if `is_partial`, of the supported part) and supported bands."""
         prior, posthoc = self.evaluation.deployment_prior, self.frames["pairs"]
         low, high = max(prior.low, min(self.rarest, prior.high)), prior.high
         rows = (
