@@ -59,7 +59,7 @@ class JackknifeValues:
     entry: Codes
 
     def select_units(self, rows: slice | Codes = slice(None)) -> Floats:
-        """Return (G - 1) (area - area without it) of the units `rows` (n_rows, n_weightings), or of all."""
+        """Return the values, centred or not, of the units `rows` (n_rows, n_weightings), or of all."""
         return np.asarray(self.values[self.entry[rows]])
 
     def centre_in_place(self, sample: Sample) -> JackknifeValues:
@@ -105,7 +105,7 @@ class SortedScores:
         return self._latest[2]
 
     def _leave_one_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
-        """Return areas and jackknife values, in one pass over the steps where the estimator allows it."""
+        """Return areas and jackknife values, in one pass over steps if estimator and `layout` allow it."""
         if area_estimator not in STEP_ESTIMATORS or self.layout is None:
             return _recompute_areas(self, weightings, area_estimator)
         positions, entry, entry_of_unit = self.layout
@@ -221,7 +221,7 @@ class StepTable(NamedTuple):
     def drop_negative(
         self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
     ) -> RecallSteps:
-        """Return the rates of all steps less one negative; flags say which counts of a step include it."""
+        """Return rates less one negative, in counts at `start`, `end` and the end before it (`reached`)."""
         n, m = self.n_positive, self.n_negative - weight
         before = self.fp_prev - reached * weight
         fpr, start_fpr = self.fp - end * weight, self.fp_before - start * weight

@@ -166,5 +166,5 @@ def name_response(response: str) -> str:
 
 
 def name_test(row: Any) -> str:
-    """Return the title of the test in a row of a frame, such as "2-way ANOVA of IAUPREC"."""
+    """Return the title of test and measure, without a prior, of a row, such as "2-way ANOVA of IAUPREC"."""
     return f"{get_test(row.test).name} of {name_response(row.response)}"

@@ -160,7 +160,7 @@ def add_equivalence_tests(
 ) -> pd.DataFrame:
     """Return model_a, model_b, rope, p_a_ahead, p_equal, p_b_ahead, p_value, p_adjusted, equivalent.
 
-    `ahead` and `behind` are probabilities that model_a is so by more than `rope`; p_value is the larger.
+    `ahead` and `behind` are probabilities that model_a is so by more than `rope`; p_value is the larger one.
     """
     equal = np.maximum(1 - ahead - behind, 0)
     posterior = pairs[["model_a", "model_b"]].assign(
@@ -187,7 +187,7 @@ def paired_t_table(
 
 
 def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
-    """Return pairs with conf_low, conf_high, effect, effect_low, effect_high, less statistic and spread."""
+    """Return pairs, with effect, unadjusted conf_low, _high, effect_low, _high, less statistic and spread."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)

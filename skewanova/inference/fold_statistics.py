@@ -150,7 +150,7 @@ def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
 
 
 def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
-    """Test equal models by Hotelling's T2 of mean contrasts, as an F over `inflation`, or of halvings."""
+    """Test equal models by Hotelling's T2 of contrasts of full rank, as F over `inflation` or of halvings."""
     if halves is None:
         contrasts, scale = model_contrasts(values), values.shape[-2]
         mean, cov = contrasts.mean(axis=-2), fold_covariance(contrasts)
@@ -261,7 +261,7 @@ def fraction_best(means: Floats) -> Floats:
 
 
 def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
-    """Return 2^(n_folds - 1) rows of signs, the first +1, and True; else n_resamples + 1 drawn and False."""
+    """Return 2^(n_folds - 1) rows of signs, row 0 all 1, and True; or n_resamples + 1 if fewer, and False."""
     # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
     if 2 ** (n_folds - 1) <= n_resamples + 1:
         return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)]), True
