@@ -447,7 +447,7 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return `_pair_frame` of Wilcoxon tests, exact up to 50 folds without ties, and pseudo-medians."""
+    """Return `_pair_frame` of scipy's Wilcoxon tests, exact to 50 folds without ties, and pseudo-medians."""
     difference = fold_statistics.pair_differences(values)
     statistic, p_value = np.transpose([_signed_rank(column) for column in difference.T])
     pairs = fold_statistics.pair_indices(values.shape[1])
