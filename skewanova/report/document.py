@@ -300,7 +300,7 @@ def _write_along_prior(source: ReportSource) -> list[str]:
     names = shorten_names(source.evaluation.models)
     texts = sentences.write_curve_sentences(source.tables, names, control=get_control(source))
     rest = len(texts) - MAX_RANGES
-    note = [f"differing_priors.csv has {rest} more such ranges."] if rest > 0 else []
+    note = [f"differing_priors.csv has {rest} more."] if rest > 0 else []
     return [*texts[:MAX_RANGES], *note]
 
 

@@ -207,7 +207,7 @@ class FoldDesign:
         }
         text = f"{names[self.kind]}, {self.n_folds} folds"
         if self.overlapping:
-            text += f", {self.ratio:.3g} test cases for each training case"
+            text += f", {self.ratio:.3g} test case{'s' * (self.ratio != 1)} for each training case"
         return f"{text} ({reason})"
 
 

@@ -165,7 +165,8 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
      "these fitted models on further cases", ()),
     (RUNS, "repeated_holdout", f"repeated hold-out, 6 folds, 0.25 {A_CASE} (assumed)", NEW,
      (SAME_CASES,)),
-    (RUNS, sa.FoldDesign("auto", 0.5), f"repeated hold-out, 6 folds, 1 {A_CASE} (test_fraction as stated)",
+    (RUNS, sa.FoldDesign("auto", 0.5), "repeated hold-out, 6 folds, 1 test case for each training case "
+     "(test_fraction as stated)",
      NEW, (SAME_CASES,)),
 ])  # fmt: skip
 def test_designs_stated_of_cases(folds, stated, *, description, population, notes):
