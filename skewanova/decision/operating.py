@@ -22,6 +22,7 @@ from skewanova.base.checks import (
     check_float_array,
     check_fraction,
     check_prior_list,
+    prefix_errors,
     warn_each,
 )
 from skewanova.base.rounding import TIE
@@ -244,7 +245,7 @@ def threshold_table(
     chosen_prior : float or sequence of float, optional
         Priors for which the threshold is chosen; by default each of `at_priors` separately. Not allowed with
         `threshold` or `recall`, which do not depend on the prior.
-    choose_on : str, ScoreTable, path or frame, optional
+    choose_on : str, int, ScoreTable, path or frame, optional
         Choose the threshold on other cases: a part of `scores` (a value of its column part), or a table of
         the same models, with the same folds or one fold.
     confidence_level : float, default 0.95
@@ -294,8 +295,8 @@ def threshold_table(
     if chosen_prior is None and rule.name in PRIOR_RULES:
         chosen_prior = mean_prior
     pairs = _prior_pairs(rule, grid, chosen_prior)
-    if isinstance(choose_on, str):
-        choose_on, scores = _split_parts(scores, choose_on)
+    if isinstance(choose_on, str | int):
+        choose_on, scores = _split_parts(scores, str(choose_on))
     measured = _read_curves(scores, design)
     targets = rule.targets(measured.models)
     choosing = measured.curves if choose_on is None else _curves_for_choice(rule, choose_on, measured)
@@ -391,7 +392,8 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
         raise InputTypeError(
             "`choose_on` must be a part, table, path or frame, but got Evaluation; pass its attribute scores"
         )
-    table = read_in_memory(choose_on)
+    with prefix_errors("`choose_on`"):
+        table = read_in_memory(choose_on)
     curves = table.curves()
     if lacking := [model for model in measured.models if model not in table.models]:
         raise InputError(

@@ -64,13 +64,13 @@ def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_lab
     if dataset:
         names = engine.read_rows(dataset, pd.DataFrame.drop_duplicates)[DATASET_COLUMN]
         raise_multiple_datasets(DATASET_COLUMN, names.nunique())
-    if "fold" not in present:
-        warn_without_fold()
     table = collect_curves(engine, present, pos_label=pos_label)
     n_rows, cases = int(table.counts.sum()), table.cases
     over_cases = cases is not None and (cases.shared == cases.n_cases).all()  # by name, as rows have no order
     if over_cases and _fits_in_memory(n_rows) and (table.parts is None or n_rows <= MAX_LOCAL_ROWS):
         return _read_in_memory(engine, present, pos_label)
+    if "fold" not in present:
+        warn_without_fold()
     return table
 
 

@@ -191,7 +191,7 @@ class ColumnMap:
             return f"map another name with {mapping} ({option})"
         wide = "; read one column per model with skewanova.scores_from_wide(table), or --wide"
         mapped = f"map another name with skewanova.read_scores(table, {mapping}), or {option}"
-        return mapped + wide * (not {"model", "y_score"}.isdisjoint(roles))
+        return mapped + wide * ("model" in roles)
 
 
 def warn_without_fold(reader: str = "read_scores(table, ") -> None:

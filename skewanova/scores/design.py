@@ -51,7 +51,7 @@ NO_HALVINGS = (
 
 NEEDS_SAME_CASES = (
     "design={design!r} needs a column case with the same cases in every fold, as several runs of each model "
-    "on one test set have; add the column, or leave design='auto' (--design auto)"
+    "on one test set have; else leave design='auto' (--design auto)"
 )
 
 

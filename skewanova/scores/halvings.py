@@ -320,6 +320,6 @@ def check_splits(splits: list[Split], positive: Bools) -> list[Split]:
                 lacking = "negative" if positive[cases].all() else "positive"
                 raise InputError(
                     f"every split needs both classes, but fold {split.label} has no {lacking} case to "
-                    f"{word}; use fewer, larger or stratified folds, or leave out `groups`"
+                    f"{word}; use fewer, larger or stratified folds, or leave out any `groups`"
                 )
     return splits

@@ -157,13 +157,16 @@ def check_paired(table: Scores) -> tuple[str, ...]:
         displayed = ", ".join(
             f"case {case!r} in fold {fold!r}{_name_absent(table, case, fold)}" for case, fold in examples
         )
-        part = "'part', " * (isinstance(table, ScoreTable) and table.halvings is not None)
-        keys = f"[{part}'fold', 'case']" if len(table.folds) > 1 else "'case'"
-        keep = f"rows[rows.groupby({keys})['model'].transform('nunique') == {len(table.models)}]"
+        code = ""
+        if isinstance(table, ScoreTable):  # Dask and Spark have no such line
+            part = "'part', " * (table.halvings is not None)
+            keys = f"[{part}'fold', 'case']" if len(table.folds) > 1 else "'case'"
+            keep = f"rows[rows.groupby({keys})['model'].transform('nunique') == {len(table.models)}]"
+            where = "where rows is the table (of one data set) with its columns so named"
+            code = f", as in pandas by {keep}, {where}"
         raise InputError(
             f"all models of a fold must be scored on the same cases, but {n_pairs} cases lack a model, the "
-            f"first: {displayed}; score them by all models, or leave them out, as in pandas by {keep}, "
-            "where rows is the table (of one data set) with its columns so named"
+            f"first: {displayed}; score them by all models, or leave them out{code}"
         )
     # without cases, unequal numbers of the classes are the only evidence
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))
@@ -172,7 +175,7 @@ def check_paired(table: Scores) -> tuple[str, ...]:
     fold = table.folds[odd[0]]
     note = (
         f"models have different numbers of cases in {len(odd)} folds (the first: fold {fold!r}), so they "
-        "were not scored on the same cases, which the tests assume"
+        "were not scored on the same cases, which the tests assume; score all models on the same"
     )
     return warn_each([note])
 

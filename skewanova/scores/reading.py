@@ -124,7 +124,7 @@ def load_rows(
     """Return the unchecked columns of one data set, fold added; `classes` are read in place of y_score."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame:
-        raise_multiple_datasets(DATASET_COLUMN, raw.frame[DATASET_COLUMN].nunique())
+        raise_multiple_datasets(DATASET_COLUMN, raw.frame[DATASET_COLUMN].nunique(), classes=classes)
     readers = ["scores.read_multiclass(table, classes, "] if classes else []
     return replace(raw, frame=add_fold(raw.frame, *readers))
 
@@ -237,13 +237,17 @@ def _explain_columns(models: Sequence[str] | None, weight: str) -> Iterator[None
         name, rule, _ = str(error).partition(" must hold real numbers")
         if models is not None or not rule or name == f"`{weight}`":
             raise
-        hint = (
-            "if it names the models, the table is long: skewanova.read_scores(table), or leave out --wide"
-            if name == "`model`"
-            else "if it holds no scores, leave it out, or list the models: "
+        hints = {
+            "`model`": "if it names the models, the table is long: skewanova.read_scores(table), or leave "
+            "out --wide",
+            "`dataset`": "keep the rows of one data set without it, or make the table long: a row for each "
+            "model and case",
+        }
+        other = (
+            "if it holds no scores, leave it out, or list the models: "
             "skewanova.scores_from_wide(table, models=LIST), or `skewanova compare --wide --models LIST`"
         )
-        raise type(error)(f"{error}; {hint}") from error
+        raise type(error)(f"{error}; {hints.get(name, other)}") from error
 
 
 def _stack_columns(columns: Sequence[NDArray[Any]], names: Sequence[object], where: RowName) -> NDArray[Any]:

@@ -299,8 +299,9 @@ REMEDIES = {
     "halvings": "pass its to_frame()",
     "cv_results_": "pass its cv_results_ to skewanova.compare_values",
     "with_format": "pass one of its splits, such as scores['test']",
-    "keys": "make one by pandas.DataFrame, or compare data sets by skewanova.compare_datasets(tables) and "
-    "estimators by skewanova.compare_estimators(estimators, X, y)",
+    "keys": "make one by pandas.DataFrame, or compare data sets by skewanova.compare_datasets(tables), "
+    "results of scikit-learn by skewanova.compare_values(results) and estimators by "
+    "skewanova.compare_estimators(estimators, X, y)",
 }
 
 

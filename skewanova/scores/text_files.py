@@ -349,7 +349,7 @@ def _positive_score_by_label(cell: list[Any], positive: str) -> Any:
     result = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in names]
     if not (len(cell) == len(named) == 2 and len(result) == 1):
         raise ValueError(
-            f"has {cell!r:.60}, in which the score of the positive class is not clear; write it alone, as "
+            f"has {cell!r:.120}, in which the score of the positive class is not clear; write it alone, as "
             "[score of 0, score of 1], or as two {'label': ..., 'score': ...}, one with the positive label "
             f"{positive!r}; name another by pos_label=LABEL of skewanova.read_scores, or --positive LABEL"
         )

@@ -74,11 +74,17 @@ class UnlabelledScores:
                 f"`unlabelled` must have the same cases of {' and '.join(map(repr, models))} in each batch; "
                 "name them in a column `case`"
             )
-        paired = pd.concat(parts, axis=1, join="inner").to_numpy(np.float64)
-        paired = paired[~np.isnan(paired[:, ::2]).all(axis=1)]  # one model's rows may have the label alone
+        shared = pd.concat(parts, axis=1, join="inner")
+        values = shared.to_numpy(np.float64)
+        is_labelled = ~np.isnan(values[:, ::2]).all(axis=1)  # one model's rows may have the label alone
+        paired = values[is_labelled]
         low, high = np.fmin.reduce(paired[:, ::2], axis=1), np.fmax.reduce(paired[:, ::2], axis=1)
         if (low != high).any():
-            raise InputError("`unlabelled` must have the same `y_true` of a case for every model")
+            case = shared.index[is_labelled][low != high].tolist()[0]
+            raise InputError(
+                f"`unlabelled` must have the same `y_true` of a case for every model, but case {case!r:.40} "
+                "has both"
+            )
         return low == 1, paired[:, 1::2]
 
     def select_model(self, model: str) -> pd.DataFrame:

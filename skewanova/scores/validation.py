@@ -20,7 +20,6 @@ from skewanova.base.checks import (
     MultipleDatasetsError,
     RowName,
     check_labels,
-    check_real,
     check_scores,
     check_text,
     check_weights,
@@ -146,13 +145,16 @@ def check_cell_classes(
         )
 
 
-def raise_multiple_datasets(column: str, n_datasets: int) -> None:
+def raise_multiple_datasets(column: str, n_datasets: int, *, classes: Sequence[str] = ()) -> None:
     """Raise if a table holds more than one data set, since folds would be mixed."""
     if n_datasets > 1:
+        compare = (
+            "compare them (with the same names of columns and positive class) with "
+            "skewanova.compare_datasets(table), or `skewanova compare`; or "
+        )
         raise MultipleDatasetsError(
             f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed; "
-            "compare them with skewanova.compare_datasets(table), or `skewanova compare`; or keep the rows "
-            "of one"
+            f"{'' if classes else compare}keep the rows of one"
         )
 
 
@@ -179,8 +181,7 @@ def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
 
 def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
     """Return the weights of a column as floats; raise unless they are finite and 0 or more."""
-    weight = values.infer_objects().to_numpy()
-    return check_weights(check_real(weight, "weight"), "weight", where=where)
+    return check_weights(validate_scores(values.infer_objects(), "weight", where), "weight", where=where)
 
 
 def check_any_weight(largest: float) -> None:

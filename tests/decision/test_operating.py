@@ -309,6 +309,8 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     (parts().iloc[:200], "tuning", "must leave rows of another part"),
     (sa.read_scores(one_fold()), "x", r"can name a part .* as choose_on=skewanova.read_scores\(FILE\)$"),
     (one_fold(), one_fold().assign(model="B"), "lacks 'A'; add its rows, or leave the model out of `scores`"),
+    (one_fold(), ["x"], "^`choose_on`: scores must be a path or"),
+    (parts().replace({"part": {"tuning": 1, "test": 2}}), 3, "`choose_on` must be one of 1, 2; but got '3'"),
     (one_fold(), sa.evaluate(one_fold()), "but got Evaluation; pass its attribute scores$"),
     (streamed(), None, "whose curves have no thresholds; pass the Dask or Spark frame instead"),
     (StreamedScores(("A",), (1,), np.ones((1, 1, 2)), {}, None, None), None, "StreamedScores; pass the"),

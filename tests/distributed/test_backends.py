@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from loops import each
-from messages import expect_error, expect_warning
+from messages import expect_error
 from rows_elsewhere import (
     SET_OPTIONS,
     assert_alike,
@@ -250,8 +250,10 @@ def test_workers_that_are_killed_are_told_in_one_line(client, spill, tmp_path, m
 def test_frames_of_dask_without_folds_or_names_of_cases():
     frame = table()[lambda rows: rows["fold"] == 1]
     rows = dd.from_pandas(frame.drop(columns="fold"), npartitions=3)
-    with expect_warning("^there is no column fold, so all rows are taken as one test"), dask_here():
+    note = "^there is no column fold, so all rows are taken as one test"
+    with pytest.warns(sa.SkewanovaWarning, match=note) as caught, dask_here():
         found = sa.read_scores(rows)
+    assert len(caught) == 1
     assert_alike(found, sa.read_scores(frame))
     for design in ("one test set", "clusters, weights"):
         rows = partitioned(cases_of(design).drop(columns="case"))

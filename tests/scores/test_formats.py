@@ -423,7 +423,7 @@ def test_the_positive_class_is_read_where_it_is_told(tmp_path, score, pos_label)
     ([0.1, 0.2, 0.7], None, "has [0.1, 0.2, 0.7], in which the score of the positive class is not"),
     ([0.5], None, "has [0.5], in which"), ([], None, "has [], in which"),
     (["0.25", "0.75"], None, "has ['0.25', '0.75'], in which"),
-    (named(("a", 0.5), ("b", 0.5)), None, "has [{'label': 'a'"),
+    (named(("a", 0.5), ("b", 1)), None, "has [{'label': 'a', 'score': 0.5}, {'label': 'b', 'score': 1}], in"),
     (named(("POSITIVE", 0.5), ("LABEL_1", 0.5)), None, "has [{'label': 'POSITIVE'"),
     (named(("POSITIVE", 0.5)), None, "has [{'label': 'POSITIVE'"),
     (named(("0", 0.1), ("1", 0.2), ("2", 0.7)), None, "has [{'label': '0'"),

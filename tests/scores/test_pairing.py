@@ -124,7 +124,7 @@ def test_cases_or_their_counts_must_be_the_same_for_all_models():
     assert pairing.check_paired(read_scores(LONG)) == ()
     note = (
         "models have different numbers of cases in 1 folds (the first: fold 2), so they were not scored "
-        "on the same cases, which the tests assume"
+        "on the same cases, which the tests assume; score all models on the same"
     )
     with pytest.warns(SkewanovaWarning, match=exact(note)):
         assert pairing.check_paired(read_scores(LONG.drop(index=12))) == (note,)

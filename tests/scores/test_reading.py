@@ -89,9 +89,9 @@ def test_a_missing_column_can_be_named_as_the_message_says(read, missing, hint):
 
 def test_missing_columns_are_named_at_once_with_remedies():
     frame = LONG.rename(columns={"y_true": "label", "y_score": "probability"})
-    options = "--label-column NAME --score-column NAME; read one"
+    options = "--label-column NAME --score-column NAME"
     remedy = f"columns={{'y_true': NAME, 'y_score': NAME}}), or {options}"
-    expect_error(re.escape(remedy), sa.read_scores, frame)
+    expect_error(re.escape(remedy) + "$", sa.read_scores, frame)
     text = LONG.assign(dataset="x", y_true=LONG["y_true"].map({0: "no", 1: "yes"}))
     for source in (text, {"x": text.drop(columns="dataset")}):
         expect_error(r"skewanova\.read_datasets\(table, pos_label='yes'\)", sa.read_datasets, source)
@@ -133,8 +133,14 @@ def test_several_data_sets_are_refused(tmp_path, names):
     path = tmp_path / "long.parquet"
     LONG.assign(dataset=names).to_parquet(path)
     assert sa.read_scores(path).counts.tolist() == sa.read_scores(LONG).counts.tolist()
-    LONG.assign(dataset=["x", "y"] * (len(LONG) // 2)).to_parquet(path)
-    expect_error("the table holds 2 data sets", sa.read_scores, path)
+    several = LONG.assign(dataset=["x", "y"] * (len(LONG) // 2), a=0.1, b=0.2)
+    several.to_parquet(path)
+    message = "^the table holds 2 data sets .*, whose folds must not be mixed; "
+    expect_error(rf"{message}compare them \(with the same names of columns", sa.read_scores, path)
+    expect_error(f"{message}keep the rows of one$", read_multiclass, several, ["a", "b"])
+    wide = several[["y_true", "a", "b", "dataset"]]
+    with pytest.raises(sa.InputTypeError, match="; keep the rows of one data set without it, or make"):
+        sa.scores_from_wide(wide)
 
 
 @pytest.mark.parametrize("positive", ["ill", "well"])

@@ -121,6 +121,8 @@ def test_queries_that_fail_columns_and_dates():
     for source in (column, column.to_pandas(), column.to_arrow()):
         with pytest.raises(InputTypeError, match=r"^scores must be a path .*; make one by pandas\.DataFr"):
             sa.read_scores(source)
+    with pytest.raises(InputTypeError, match=r"results of scikit-learn by skewanova\.compare_val"):
+        sa.read_scores({"params": []})
     table = pl.DataFrame({"model": "A", "fold": 1, "y_true": [0, 1], "y_score": ["0.5", "1.5"]})
     words = table.with_columns(pl.col("y_score").cast(pl.Categorical))
     dates = table.with_columns(pl.date(2020, 1, 1).alias("y_score"))

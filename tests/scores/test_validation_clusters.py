@@ -65,14 +65,14 @@ def test_a_wide_table_takes_them_for_no_models(tmp_path):
 
 @each(("change", "message"), [
     ({"weight": pd.Series([None, -1.0] * 6, dtype=object)},
-     "`weight` must be finite and not negative, but row 0 has nan"),
+     "`weight` must not hold NaN or blanks, but has 6, the first at row 0"),
     ({"weight": 0}, "`weight` must be above 0 in some row, but is 0 in all"),
     ({"cluster": "p"}, "`cluster` must name at least 2 clusters, but all cases are in 'p'; leave it"),
     ({"weight": 1 - TABLE["y_true"]}, "every model needs both classes in every fold, but model 'A' has"),
 ])  # fmt: skip
 def test_clusters_and_weights_that_cannot_be(change, message):
     expect_error(f"^{re.escape(message)}", read_scores, TABLE.assign(**change))
-    with pytest.raises(InputTypeError, match=r"`weight` must hold real numbers"):
+    with pytest.raises(InputTypeError, match=r"^`weight` must hold real numbers, .* is 'much' at row 0$"):
         read_scores(TABLE.assign(weight="much"))
 
 

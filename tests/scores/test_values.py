@@ -77,7 +77,9 @@ def test_searches(search):
     expect_error("`measure` must be one of 'accuracy', 'roc_auc'", read_values, search.cv_results_)
     failed = {**search.cv_results_, "split1_test_accuracy": np.array([np.nan, 0.5])}
     expect_error(r"1 of 2 candidates have no score .*'C=0\.1'", read_values, failed, measure="accuracy")
-    expect_error("has no test scores", read_values, {"params": [{}]})
+    expect_error("has no test scores of one `scoring`", read_values, {"params": [{}]})
+    results = {"A": {"test_auc": [0.5, 0.6]}, "B": {"test_f1": [0.5, 0.6]}}
+    expect_error("has no test scores of one `scoring` for all", read_values, results)
 
 
 def test_candidates_are_named_by_what_differs():
