@@ -346,7 +346,7 @@ def find_rounded(values: NDArray[Any]) -> int | None:
 
 def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = name_row) -> NDArray[Any]:
     """Return real scores as a vector in their own dtype, infinite ones too; raise if one is NaN."""
-    score = check_vector(check_real(to_numbers(y_score, name, where=where), name), name)
+    score = check_real(check_vector(to_numbers(y_score, name, where=where), name), name, where)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
         row = where(int(bad[0]))
@@ -354,13 +354,25 @@ def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = 
     return score
 
 
-def check_real(values: NDArray[Any], name: str) -> NDArray[Any]:
+def check_real(values: NDArray[Any], name: str, where: RowName = name_row) -> NDArray[Any]:
     """Return the values unchanged; raise unless they have a real (or boolean) dtype."""
     if values.dtype.kind not in "biuf":
-        is_convertible = values.dtype == object and all(hasattr(value, "__float__") for value in values.flat)
-        hint = f"; pass numpy.asarray({name}, dtype=float)" * is_convertible  # of Decimal or Fraction
+        flat = values.ravel().tolist() if values.dtype.kind in "OU" else []
+        bad = next((row for row, value in enumerate(flat) if not is_numeric(value)), None)
+        hint = f"; pass numpy.asarray({name}, dtype=float)" * bool(flat)  # of text, Decimal or Fraction
+        if bad is not None:
+            hint = f"; the first that is not a number is {flat[bad]!r:.40} at {where(bad)}"
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}{hint}")
     return values
+
+
+def is_numeric(value: object) -> bool:
+    """Return True for a number that is not NaN, or for text that reads as a finite one."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return bool(np.isfinite(number) or (np.isinf(number) and not isinstance(value, str)))
 
 
 def check_vector(values: NDArray[T], name: str) -> NDArray[T]:

@@ -74,7 +74,7 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     numbers = _parse_floats(rest if kind in kinds else [kind, *rest], form)
     if len(numbers) > 2 or (kind in kinds and len(numbers) < 2):
         raise InputError(form)
-    if kind not in kinds and len(numbers) == 2 and 1 < min(numbers) <= max(numbers) < 100:
+    if kind not in kinds and len(numbers) == 2 and 1 <= min(numbers) <= max(numbers) < 100:
         a, b = sorted(numbers)
         raise InputError(f"{form}; did you mean skew:{a:g}:{b:g}, or {a / 100:g}:{b / 100:g}?")
     return kinds[kind](*numbers) if kind in kinds else UniformPrior(numbers[0], numbers[-1])

@@ -49,6 +49,7 @@ SHELL_WORDS = (
     (r"\w+=(?:'[^']*'|\{[^}]*\}|\[[^]]*\]|[\d.]+)\s+\((--[^)]*)\)", r"\1"),  # argument=value (--option value)
     (r"\(\w+=?(?:\s+of\s+[\w.]+)?,\s+(--[^)]*)\)", r"(\1)"),  # (argument, --option)
     (r"\b(design|pairwise|missing)='(\w+)'", r"--\1 \2"),
+    ("greater_is_better=False", "--lower-is-better"),
     (r"\btest_fraction=([\d.]+)", r"--test-fraction \1"),
     (r"\(low, high\)", "LOW:HIGH"),
     ("`directory`", "--out"),

@@ -470,8 +470,8 @@ def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> 
     """Raise InputError if a user who passes `cv` also states a design or a test fraction."""
     if design == BUILT_IN_DESIGNS[0] and test_fraction is None:
         return
-    setting = f"test_fraction={test_fraction:g}" if design == BUILT_IN_DESIGNS[0] else f"design={design!r}"
+    setting = "test_fraction" if design == BUILT_IN_DESIGNS[0] else "design"
     raise InputError(
-        f"`cv` and {setting} both determine the splits: leave out one of the two; the design of `cv` is "
+        f"`cv` and `{setting}` both determine the splits: leave out one of the two; the design of `cv` is "
         "inferred from the cases"
     )

@@ -23,6 +23,7 @@ from skewanova.base.checks import (
     check_scores,
     check_text,
     check_weights,
+    is_numeric,
     name_row,
 )
 from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable, decode, encode_whole_numbers, values_or_codes
@@ -54,22 +55,13 @@ def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArra
     """Return the scores in their own dtype, infinite ones too; raise for text, other objects and NaN."""
     score = values.to_numpy()
     if score.dtype.kind == "O":
-        bad = next((row for row, value in enumerate(score) if not _is_numeric(value)), None)
+        bad = next((row for row, value in enumerate(score) if not is_numeric(value)), None)
         hint = "convert the column to floats"
         if bad is not None:
             hint = f"the first that is not a number is {score[bad]!r:.40} at {where(bad)}"
         dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {dtype}; {hint}")
     return check_scores(score, name, where=where)
-
-
-def _is_numeric(value: object) -> bool:
-    """Return True for a number that is not NaN, or for text that reads as a finite one."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return bool(np.isfinite(number) or (np.isinf(number) and not isinstance(value, str)))
 
 
 def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:

@@ -126,8 +126,9 @@ TYPES = {
     ],
     checks.check_weights: [(["1"], f"`sample_weight`{NUMBER}['1']")],
     checks.check_scores: [
-        (["0.1", "0.2"], REAL + "<U3"), ([b"0.1"], REAL + "|S3"), ([1j, 2], REAL + "complex128"),
-        ([1, None], REAL + "object"),
+        (["0.1", "0.2"], REAL + "<U3; pass numpy.asarray(y_score, dtype=float)"),
+        ([b"0.1"], REAL + "|S3"), ([1j, 2], REAL + "complex128"),
+        ([1, None], REAL + "object; the first that is not a number is None at row 1"),
         ([Decimal(1)], REAL + "object; pass numpy.asarray(y_score, dtype=float)"),
         (np.array(["2020"], "datetime64[Y]"), REAL + "datetime64[Y]")],
 }  # fmt: skip

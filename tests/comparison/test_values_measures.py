@@ -204,8 +204,8 @@ def test_halvings_serve_auprec_only():
 
 @each(("options", "message"), [
     ({"measure": Measure.expected_cost(1, 5)}, "expected cost 1:5 has no test on the cases on which its "
-     "threshold is chosen; state one of a cost or net benefit, as in "
-     "skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5) (--threshold 0.5)"),
+     "threshold is chosen; state that of a cost or net benefit by "
+     "skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5), or --threshold 0.5, or read"),
     ({"measure": Measure.roc_auc(), "greater_is_better": False},
      "greater_is_better=False does not fit area under ROC; leave it out"),
     ({}, "the table has scores: compare AUPREC by skewanova.compare(scores) (skewanova compare FILE)"),
@@ -222,6 +222,8 @@ def test_what_cannot_be_compared_is_refused(options, message):
      "Ranking by expected cost"),
     (["--score-measure", "auc"], "--score-measure must be roc_auc, precision_at_recall:RECALL"),
     (["--score-measure", "expected_cost:1"], "--score-measure must be roc_auc, precision_at_recall:RECALL"),
+    (["--score-measure", "expected_cost:1:5"], "--threshold 0.5, or read the numbers from `skewanova"),
+    (["--score-measure", "roc_auc", "--lower-is-better"], "--lower-is-better does not fit area under ROC"),
     (["--score-measure", "roc_auc", "--threshold", "2"], "--score-measure roc_auc does not take all of"),
     (["--threshold", "2"], "--threshold needs --score-measure, such as --score-measure expected_cost:1:20"),
     (["--measure", "auc", "--positive", "yes"], "--label-column, --positive is for held-out scores"),

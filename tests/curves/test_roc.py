@@ -91,7 +91,8 @@ WEIGHT = "`sample_weight` must be "
 
 
 @each(("arguments", "message"), [
-    (([0, 1], ["a", "b"]), "`y_score` must hold real numbers, but has dtype <U1"),
+    (([0, 1], [0, "b"]),
+     "`y_score` must hold real numbers, but has dtype <U21; the first that is not a number is 'b' at row 1"),
     (([0, 1], [[1], [2]]), "`y_score` must be one-dimensional, but has shape (2, 1)"),
     (([[0], [1]], [1, 2]), "`y_true` must be one-dimensional, but has shape (2, 1)"),
     (([0, 1], [1, 2, 3]), UNEQUAL + "`y_true` has 2, `y_score` has 3"),

@@ -194,7 +194,8 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
     (lambda: compare_test_set(Y, S, area_estimator="mean"), ValueError,
      f"`area_estimator` must be one of {', '.join(sa.curves.ESTIMATORS)}; but got 'mean'"),
     (lambda: auprec_influence(Y, [["a"], ["b"], ["c"], ["d"]]), TypeError,
-     "`y_score[:, 0]` must hold real numbers, but has dtype <U1"),
+     "`y_score[:, 0]` must hold real numbers, but has dtype <U1; "
+     "the first that is not a number is 'a' at row 0"),
     (lambda: auprec_variance(Y, [Decimal(1)] * 4), TypeError,
      "`y_score` must hold real numbers, but has dtype object; pass numpy.asarray(y_score, dtype=float)"),
 ])  # fmt: skip
