@@ -20,7 +20,14 @@ from skewanova.curves.estimators import (
     prior_averaged_area,
     vertex_precision,
 )
-from skewanova.curves.roc import RocCurve, check_binary_scores, roc_curve, steps_from_curve, steps_from_scores
+from skewanova.curves.roc import (
+    RocCurve,
+    check_binary_scores,
+    check_curve,
+    roc_curve,
+    steps_from_curve,
+    steps_from_scores,
+)
 from skewanova.priors.weightings import PriorLike, as_deployment_prior, unwrap_scalar
 
 
@@ -113,6 +120,7 @@ def iauprec(
     >>> round(iauprec(curve, (0.05, 0.20)), 4), round(iauprec(curve, UniformSkew(4, 19)), 4)
     (0.5861, 0.5649)
     """
+    check_curve(roc)
     weighting = as_deployment_prior(deployment_prior)
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     if area_estimator in STEP_ESTIMATORS:

@@ -177,13 +177,13 @@ class ThresholdRule:
             raise InputError(
                 f"`threshold` must name every model once, but got {list(targets)!r} for {list(models)!r}"
             )
+        rule = "`threshold` must be a number, or a dict with one for each model"
         try:
             numbers = {model: float(target) for model, target in targets.items()}
         except (TypeError, ValueError) as error:
-            rule = "`threshold` must be a number, or a dict with one for each model"
             raise InputTypeError(f"{rule}, but got {self.target!r}") from error
         if self.name == "threshold" and np.isnan([*numbers.values()]).any():
-            raise InputError("`threshold` must be a number, but got nan")
+            raise InputError(f"{rule}, but got {self.target!r}")
         return numbers
 
     def vertex(self, roc: RocCurve, target: float, prior: float) -> int | None:
@@ -390,7 +390,8 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
         raise InputError("`choose_on` has no effect with a given `threshold`; remove one of them")
     if isinstance(choose_on, Evaluation):
         raise InputTypeError(
-            "`choose_on` must be a part, table, path or frame, but got Evaluation; pass its attribute scores"
+            "`choose_on` must be a part, table, path or frame, but got Evaluation; pass the scores of "
+            "which it was made"
         )
     with prefix_errors("`choose_on`"):
         table = read_in_memory(choose_on)

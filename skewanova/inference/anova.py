@@ -444,10 +444,7 @@ def check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
 def check_levels(n_models: int, n_folds: int) -> None:
     """Raise InputError unless there are at least two models and two folds."""
     if n_models < 2:
-        raise InputError(
-            f"a comparison needs at least 2 models, but has {n_models}; for one model use "
-            "skewanova.confidence_interval(y_true, y_score)"
-        )
+        raise InputError(f"a comparison needs at least 2 models, but has {n_models}; add models")
     if n_folds < 2:
         raise InputError(
             f"a test over folds needs at least 2 folds, but has {n_folds}; compare models on a single test "

@@ -301,7 +301,7 @@ def residual_quantiles(
     ):
         raise InputError(
             "the residuals must vary, but the analysis leaves no residual variation; check that no fold or "
-            "model is a copy of another"
+            "model lacks rows or is a copy of another"
         )
     draws = _standardized_draws(basis, n_draws=n_draws, rng=rng)
     frame = frame.assign(standardized=residual / np.sqrt(square / (n - basis.shape[1])))

@@ -347,7 +347,8 @@ def choose_method(n_positive: float, support: float) -> str:
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools, included: Bools) -> Codes | None:
     """Return included cases' folds from 0, or None; raise if unfit for `method` or if one lacks a class."""
     if (folds is None) != (method != "cross_validation"):
-        problem = "needs `folds`, one for each case" if folds is None else "uses no `folds`; leave them out"
+        other = "uses no `folds`; leave them out, or state method='cross_validation'"
+        problem = "needs `folds`, one for each case" if folds is None else other
         raise InputError(f"method={method!r} {problem}")
     if folds is None:
         return None
@@ -360,7 +361,10 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools, included
         raise InputError(f"`folds` must name at least 2 folds, but all cases are in {names[0]}; {remedy}")
     if len(lacking):
         examples = ", ".join(map(str, lacking[:5]))
-        raise InputError(f"`folds` must each hold both classes, but one is missing in {examples}; use fewer")
+        raise InputError(
+            f"`folds` must each hold both classes, but one is missing in {examples}; use fewer or stratified "
+            "folds"
+        )
     return codes
 
 
@@ -490,7 +494,7 @@ def interval_table(
         for model in table.models:
             groups.append((model, POOLED, pd.NA, pd.concat([rows for m, *_, rows in groups if m == model])))
     for model, _, fold, cases in groups:
-        if "cluster" in cases and len(clusters := cases["cluster"].unique()) < 2:
+        if "cluster" in cases and len(clusters := cases["cluster"].unique().tolist()) < 2:
             raise InputError(
                 f"an interval needs at least 2 clusters, but all cases of model {model!r} in fold {fold!r} "
                 f"are in {clusters[0]!r}; leave out the column of clusters to count cases"

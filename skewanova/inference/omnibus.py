@@ -338,7 +338,7 @@ def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, 
     n_folds, n_models, n_priors = cube.shape
     if n_priors < 2:
         raise InputError(
-            "a split plot needs at least 2 priors, but has 1; evaluate at more by "
+            "the test needs at least 2 priors, but has 1; evaluate at more by "
             "skewanova.evaluate(scores, at_priors=(0.5, 0.1))"
         )
     by_model = np.einsum("cm,jmp->jcp", helmert(n_models), cube)
@@ -399,7 +399,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     if df_error < 1:
         raise InputError(
             f"a mixed model of {len(models)} models and {len(folds)} folds needs at least "
-            f"{len(models) + len(folds)} rows, but has {len(values)}; add folds"
+            f"{len(models) + len(folds)} rows, but has {len(values)}; add the missing rows"
         )
     design = np.column_stack([np.ones(len(values)), model[:, None] == np.arange(1, len(models))])
     sums = _sums_of_squares(values, design, fold)

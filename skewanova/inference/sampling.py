@@ -400,8 +400,8 @@ def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
     """Return the names as text, by default numbers from 0; raise unless two or more, all different."""
     if n_models < 2:
         raise InputError(
-            f"`y_score` must hold at least 2 models, one a column, but has {n_models}; for one model use "
-            "skewanova.confidence_interval(y_true, y_score)"
+            f"`y_score` must hold at least 2 models, one a column, but has {n_models}; for one model pass "
+            "its column to skewanova.confidence_interval"
         )
     names = tuple(str(name) for name in (range(n_models) if models is None else models))
     if len(names) != n_models or len(set(names)) != n_models:

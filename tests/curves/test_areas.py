@@ -271,7 +271,7 @@ def test_labels_in_place_of_a_curve_are_refused(estimator):
     labels = [0, 1]
     for call in (
         lambda: auc(labels), lambda: auprec(labels, 0.1, area_estimator=estimator),
-        lambda: iauprec(labels, (0.1, 0.2), area_estimator=estimator), lambda: convex_hull(labels)
+        lambda: iauprec(labels, [0.3, 0.1, 0.2], area_estimator=estimator), lambda: convex_hull(labels)
     ):  # fmt: skip
         expect_error(r"but got list; .* use skewanova\.auprec_score\(y_true, ", call, error=InputTypeError)
 

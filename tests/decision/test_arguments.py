@@ -55,7 +55,7 @@ def test_one_model_and_a_difference_in_quotes(scores):
     rows = scores.frame[scores.frame["model"] == "A"]
     for alone in (rows, rows[rows["fold"] == rows["fold"].iloc[0]]):
         for function in (decision.find_leaders, decision.difference_curves, decision.plan_sample_sizes):
-            message = r"^a comparison needs at least 2 models, but has 1; for one model use "
+            message = r"^a comparison needs at least 2 models, but has 1; add models$"
             expect_error(message, function, skewanova.evaluate(alone), error=skewanova.InputError)
     values = skewanova.compare_values({"A": [0.8, 0.7], "B": [0.6, 0.7]}, design="kfold")
     expect_error("Comparison; read its attributes tests", inference.posthoc, values, error=InputTypeError)

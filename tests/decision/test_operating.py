@@ -175,7 +175,7 @@ def test_an_evaluation_knows_its_folds():
     ({"recall": 0}, "`recall` must lie above 0 and at most 1, but got 0"),
     ({"precision": 1.5}, "`precision` must lie strictly between 0 and 1, but got 1.5"),
     ({"costs": (1, -1)}, "`costs` must be finite, not negative and not both 0"),
-    ({"threshold": np.nan}, "`threshold` must be a number, but got nan"),
+    ({"threshold": {"A": np.nan}}, "`threshold` must be a number, .* but got {'A': nan}"),
     ({"threshold": {"B": 1}}, "`threshold` must name every model once"),
     ({"recall": 0.8, "chosen_prior": 0.1}, "`chosen_prior` has no effect on .* by recall; remove it"),
     ({"recall": 0.8, "at_priors": [2]}, "`at_priors` must lie strictly between 0 and 1"),
@@ -311,7 +311,7 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     (one_fold(), one_fold().assign(model="B"), "lacks 'A'; add its rows, or leave the model out of `scores`"),
     (one_fold(), ["x"], "^`choose_on`: scores must be a path or"),
     (parts().replace({"part": {"tuning": 1, "test": 2}}), 3, "`choose_on` must be one of 1, 2; but got '3'"),
-    (one_fold(), sa.evaluate(one_fold()), "but got Evaluation; pass its attribute scores$"),
+    (one_fold(), sa.evaluate(one_fold()), "but got Evaluation; pass the scores of which it was made$"),
     (streamed(), None, "whose curves have no thresholds; pass the Dask or Spark frame instead"),
     (StreamedScores(("A",), (1,), np.ones((1, 1, 2)), {}, None, None), None, "StreamedScores; pass the"),
 ])  # fmt: skip

@@ -185,8 +185,8 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
      "`y_score` must have shape (n_cases,) or (n_cases, n_models), but is a mapping; pass "
      "pandas.DataFrame(y_score)"),
     (lambda: compare_test_set(Y, np.array(S)[:, :1]), ValueError,
-     "`y_score` must hold at least 2 models, one a column, but has 1; for one model use "
-     "skewanova.confidence_interval(y_true, y_score)"),
+     "`y_score` must hold at least 2 models, one a column, but has 1; for one model pass its "
+     "column to skewanova.confidence_interval"),
     (lambda: compare_test_set(Y, S, simultaneous="tukey"), ValueError,
      "`simultaneous` must be one of max_z, bonferroni, none; but got 'tukey'"),
     (lambda: auprec_covariance(Y, S, area_estimator="mean"), ValueError,

@@ -216,13 +216,13 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
     ({"method": "cross_validation"}, ValueError,
      "method='cross_validation' needs `folds`, one for each case"),
     ({"method": "logit", "folds": [0, 0, 1, 1]}, ValueError,
-     "method='logit' uses no `folds`; leave them out"),
+     "method='logit' uses no `folds`; leave them out, or state method='cross_validation'"),
     ({"method": "cross_validation", "folds": [0, 0, 1]}, ValueError,
      "arguments must be equally long, but `y_true` has 4, `folds` has 3"),
     ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,
      "`folds` must name at least 2 folds, but all cases are in 7; leave `folds` and `method` out"),
     ({"method": "cross_validation", "folds": [0, 0, 1, 1], "sample_weight": [1, 1, 1, 0]}, ValueError,
-     "`folds` must each hold both classes, but one is missing in 1; use fewer"),
+     "`folds` must each hold both classes, but one is missing in 1; use fewer or stratified folds"),
 ])  # fmt: skip
 def test_refused(options, error, message):
     expect_error(exact(message), confidence_interval, Y, S, **options, error=error)
@@ -244,8 +244,10 @@ def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
 def test_a_fold_within_one_cluster_is_named():
     columns = {"model": "A", "fold": [1, 1, 2, 2, 2], "y_true": [0, 1, 0, 1, 0], "y_score": [1, 2, 3, 4, 5]}
     frame = pd.DataFrame(columns).assign(cluster=["P1", "P1", "P2", "P3", "P3"])
-    message = "2 clusters, but all cases of model 'A' in fold 1 are in 'P1'; leave out the column of clusters"
-    expect_error(message, intervals.interval_table, frame, prior=0.5)
+    message = "2 clusters, but all cases of model 'A' in fold 1 are in {}; leave out the column of clusters"
+    for first, name in (("P1", "'P1'"), (1, "1")):
+        rows = frame.assign(cluster=[first, first, 2, 3, 3]) if first == 1 else frame
+        expect_error(message.format(name), intervals.interval_table, rows, prior=0.5)
     with pytest.warns(SkewanovaWarning):
         assert len(intervals.interval_table(frame.drop(columns="cluster"), prior=0.5)) == 2
 

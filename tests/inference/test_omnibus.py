@@ -293,7 +293,7 @@ def test_identical_models_are_undefined_in_a_mixed_model(level):
 def test_errors():
     frame = frame_of(random_table(3, 2))
     for rows, message in (
-        ([1, 2, 3, 5], "a mixed model of 2 models and 3 folds needs at least 5 rows, but has 4; add folds"),
+        ([1, 2, 3, 5], "a mixed model of 2 models and 3 folds needs at least 5 rows, but has 4; add the"),
         ([*range(6), 0], "the frame must have one row for each model and fold, but 1 more"),
     ):
         expect_error(f"^{message}", mixed_model_anova, frame.iloc[rows], error=ValueError)
@@ -381,7 +381,7 @@ def test_constant_differences_and_errors_of_split_plots():
     frame = long_frame_of(random_cube(4, 3, 3), PRIORS)
     missing = "`auprec` must be present and finite for every fold and model and prior, but is not"
     for broken, message in (
-        (frame[frame["prior"] == 0.5], "a split plot needs at least 2 priors, but has 1; evaluate at more"),
+        (frame[frame["prior"] == 0.5], "the test needs at least 2 priors, but has 1; evaluate at more"),
         (pd.concat([frame, frame.iloc[:1]]), "the frame must have one row for each model and fold and prior"),
         (frame.iloc[1:], missing),
     ):
