@@ -397,16 +397,19 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 def check_weights(
     sample_weight: ArrayLike, name: str = "sample_weight", *, where: RowName = name_row
 ) -> Floats:
-    """Return a vector of weights as floats; raise unless all are finite, 0 or more, and of finite sum."""
+    """Return weights as floats; raise unless 0 or above 1e-200 of the largest, and of finite sum."""
     weight = check_vector(check_float_array(sample_weight, name), name)
-    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    if bad.size:
-        row = where(int(bad[0]))
-        raise InputError(f"`{name}` must be finite and not negative, but {row} has {weight[bad[0]]:g}")
     largest = float(weight.max())
-    if not np.isfinite(largest * len(weight)):
+    if np.isfinite(largest) and not np.isfinite(largest * len(weight)):
         rule = f"`{name}` must have a finite sum, but its largest value is {largest:g}"
         raise InputError(f"{rule}; divide all by it")
+    valid = {"finite and not negative": np.isfinite(weight) & (weight >= 0)}
+    # rates of smaller weights would underflow where priors multiply them
+    valid["0 or more than 1e-200 of the largest"] = (weight == 0) | (weight > 1e-200 * largest)
+    for rule, fits in valid.items():
+        if not fits.all():
+            first = int(np.argmin(fits))
+            raise InputError(f"`{name}` must be {rule}, but {where(first)} has {weight[first]:g}")
     return weight
 
 

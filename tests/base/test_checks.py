@@ -181,6 +181,8 @@ def test_messages_begin_with_the_part_that_is_bad_and_masks_are_heeded():
     assert checks.check_labels(np.array([2**53 + 1, 2**53]), pos_label=2**53).tolist() == [False, True]
     assert checks.check_weights([2**64, 1]).tolist() == [2.0**64, 1.0]
     expect_error("must be finite and not negative, but row 0 has inf", checks.check_weights, [10**400, 1])
+    small = "must be 0 or more than 1e-200 of the largest, but row 1 has 1e-300"
+    expect_error(small, checks.check_weights, [1, 1e-300])  # an area would underflow
     with pytest.raises(InputError, match="`prior` must lie strictly between 0 and 1, but got -inf"):
         checks.check_priors([-(10**400), 0.5])
 
