@@ -298,7 +298,7 @@ class _Column:
         self._n_rows, self._is_label = n_rows, is_label
         self._values: NDArray[Any] = np.empty(0, dtype=np.bool_)
         self._size = 0
-        self._codes: dict[Any, int] = {None: -1}
+        self._codes: dict[Any, int] = {}
 
     def add(self, column: Any) -> None:
         """Append the values of an Arrow array to those collected, labels as codes or whole numbers."""
@@ -307,7 +307,7 @@ class _Column:
         kind = value_type(column.type)
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         if self._is_label and not is_number:
-            numbers = _parse_whole_numbers(column) if len(self._codes) == 1 else None
+            numbers = None if self._codes else _parse_whole_numbers(column)
             if numbers is None:
                 is_encoded = pa.types.is_dictionary(column.type)
                 self._append_labels(column if is_encoded else column.dictionary_encode())
@@ -322,7 +322,8 @@ class _Column:
 
     def _append_labels(self, encoded: Any) -> None:
         """Append the codes of dictionary-encoded labels (missing: -1); whole numbers so far become labels."""
-        if len(self._codes) == 1 and self._size:  # whole numbers so far
+        if not self._codes:
+            self._codes[None] = -1
             numbers, levels = pd.factorize(self._values[: self._size])
             self._values = self._encode(levels.astype(str).tolist())[numbers]
         names = [*encoded.dictionary.to_pandas().tolist(), None]
@@ -338,7 +339,7 @@ class _Column:
     def finish(self) -> Any:
         """Return the collected values, as a categorical if a label was text, else as an array of numbers."""
         values = self._values[: self._size]
-        if len(self._codes) == 1:
+        if not self._codes:
             return values
         return pd.Categorical.from_codes(values, pd.Index([*self._codes][1:], dtype=object))
 
@@ -357,7 +358,7 @@ class _Column:
 
 
 def _parse_whole_numbers(column: Any) -> Any:
-    """Return a string array as int64; None if of another type, empty, or not all plain and below 10**18."""
+    """Return a string array as int64; None if of another type, or not all plain and below 10**18."""
     if not pa.types.is_string(column.type):
         return None
     try:
@@ -365,8 +366,8 @@ def _parse_whole_numbers(column: Any) -> Any:
     except pa.ArrowInvalid:
         return None
     values = numbers.to_numpy(zero_copy_only=False)
-    if numbers.null_count or not len(values) or np.abs(values).max() >= MAX_WHOLE:
+    if numbers.null_count or np.abs(values).max(initial=0) >= MAX_WHOLE:
         return None
     # any other spelling, such as 007, is longer than the plain one
     n_digits = np.searchsorted(_POWERS, np.abs(values), side="right") + 1 + (values < 0)
-    return numbers if pc.sum(pc.binary_length(column)).as_py() == n_digits.sum() else None
+    return numbers if pc.sum(pc.binary_length(column), min_count=0).as_py() == n_digits.sum() else None

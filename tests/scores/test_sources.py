@@ -84,7 +84,7 @@ KINDS = {
 
 
 @each("kind", KINDS)
-@each("more", [{}, {"note": "x"}])
+@each("more", [{}, {"note": "x"}, {"dataset": [None] * 20 + ["x"] * 16}])
 def test_every_source_gives_the_table_of_pandas(kind, more):
     shuffled = TABLE.sample(frac=1, random_state=1, ignore_index=True)
     table = sa.read_scores(KINDS[kind](shuffled.assign(**more)))
