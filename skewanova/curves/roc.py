@@ -136,6 +136,7 @@ def roc_curve(
     return curve_from_scores(positive, score, weight)
 
 
+@np.errstate(over="ignore")  # thresholds are doubles, scores may be long doubles
 def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | None = None) -> RocCurve:
     """Return the ROC curve of validated labels and scores of both classes, weighted if given."""
     if weight is not None:
