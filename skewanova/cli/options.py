@@ -390,7 +390,7 @@ def folder_option(flag: str, text: str, **settings: Any) -> Option:
 
 
 def split_names(text: str) -> list[str]:
-    """Return names separated by commas, as a row of CSV has them; spaces and empty names are skipped."""
+    """Return names separated by commas, as in a row of CSV, without empty ones or spaces before a name."""
     return [name for row in csv.reader([text], skipinitialspace=True) for name in row if name]
 
 

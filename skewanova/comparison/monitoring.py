@@ -340,7 +340,7 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
 def _judge_lead(
     batches: Mapping[str, tuple[Bools, Floats]], measure: tuple[DeploymentPrior, str], looks: Looks
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield `LEAD_COLUMNS` by batch with enough labels: the window behind, else ahead, else longest."""
+    """Yield `LEAD_COLUMNS` by batch, for one window with enough labels: behind, else ahead, else longest."""
     labelled = {name: cases for name, cases in batches.items() if len(cases[0])}
     for number, name in enumerate(labelled, 1):
         level = 1 - 2 * float(norm.sf(looks.critical_value(number)))
@@ -542,7 +542,7 @@ def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[
 def _classify_state(
     ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
 ) -> tuple[str, str]:
-    """Return "A, B", models that may be best in the interval, and the state; "", "beyond" if none."""
+    """Return "A, B", who may be best in ranges meeting the interval, and a `STATES` key; or "", "beyond"."""
     overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
     if not overlapping:
         return "", "beyond"

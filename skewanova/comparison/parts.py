@@ -212,7 +212,7 @@ class DatasetsComparison(PartsResult):
         return dict(render_figures(draw.items(), formats))
 
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
-        """Return title, subject, deployment_prior, screen (in `colors`) and {choose} phrases by data set."""
+        """Return title, subject, deployment_prior, screen (in `colors`), phrases[data set]["choose"]."""
         from skewanova.report.screen import build_datasets_screen
 
         return {

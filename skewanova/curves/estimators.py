@@ -96,7 +96,7 @@ class MomentSums:
 
 
 def _bin_moments(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
-    """Return the codes of occupied bins (n_bins,), and their moments (N_MOMENTS, n_bins)."""
+    """Return occupied bins' codes, and sums (N_MOMENTS, n_bins) of weight * (ratio / centre - 1)^moment."""
     code = ratio.view(np.int64) >> LOW_BITS
     centre = _bin_centres(code)
     offset = (ratio - centre) / centre

@@ -299,7 +299,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
 
 @limit_blas_threads()
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
-    """Return adjusted p-values of all pairs (..., n_pairs) by step-down max-T under sign flips."""
+    """Return adjusted p (..., n_pairs) by step-down max-T under all sign flips, or random ones if many."""
     # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do
     signs, _ = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
     difference = pair_differences(values)

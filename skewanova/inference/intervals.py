@@ -469,8 +469,8 @@ def interval_table(
     -------
     DataFrame
         Columns model, level ("fold"), fold, estimate, conf_low, conf_high, confidence_level, method, warning.
-        If no case is in two folds, each model has one more row with the level "pooled" and no fold. It ranks
-        the scores of all folds jointly, as if they came from one model.
+        If each named case is in one of several folds, a model has one more row, "pooled", without fold. It
+        ranks the scores of all folds jointly, as if they came from one model.
 
     Raises
     ------

@@ -184,7 +184,7 @@ class Sample:
         return max(float(self.unit_sums.effective_number().min()) - 1, 1.0)
 
     def variances_from_sums(self, sums: Floats) -> Floats:
-        """Return strata's parts in variances and the parts' variances (2, n_strata, ...) from power sums."""
+        """Return strata's parts in variances, then their variances (2, n_strata, ...), from `power_sums`."""
         square, fourth = sums[:, 0], sums[:, 1]
         sizes = np.array([size for _, size in self.strata], dtype=np.float64)
         size = sizes.reshape(-1, *[1] * (square.ndim - 1))

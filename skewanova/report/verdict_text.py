@@ -484,7 +484,7 @@ def count_others(changes: Sequence[Any]) -> str:
 
 
 def write_weakness(facts: Judgement, writer: LineWriter) -> str:
-    """Return the line Weakest point: a sentence on the worst weakness, and its remedy."""
+    """Return the line Weakest point: the worst weakness, any remedy for it, or that none was found."""
     parts = (_write_suspicions, _write_scarcity, _write_flaws, _write_hidden_difference)
     design = facts.evaluation.design
     if text := next(chain.from_iterable(write(facts, writer) for write in parts), ""):

@@ -76,7 +76,7 @@ def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
 
 
 def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Return one PairedCases per fold, in one order for all; raise if cases (or labels by row) differ."""
+    """Return one PairedCases per fold; raise unless all folds hold one set of cases (by row: of labels)."""
     fold, model = table.codes("fold"), table.codes("model")
     key = table.codes("case") if table.has_cases else table.frame["y_true"].to_numpy().astype(np.intp)
     order = np.lexsort((key, model, fold) if table.has_cases else (model, fold))

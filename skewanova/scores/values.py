@@ -124,7 +124,7 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
 
 
 def _load_values(source: object, name: str) -> RawTable:
-    """Return all columns; if one is text, keys, y_true, `name` and y_score of a long table; or raise."""
+    """Return all columns; if one besides keys is text, only keys, y_true, `name` and y_score; or raise."""
     try:
         return load_table(source, ColumnMap([], None, KEY_COLUMNS))
     except InputTypeError as error:

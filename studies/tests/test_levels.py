@@ -37,5 +37,5 @@ def test_rows_of_a_design(design):
 def test_a_recorded_cell_is_simulated_again():
     options = {"designs": ["test_set"], "levels": [5], "cuts": ["width"], "samples": [(32, 368)]}
     frame = levels_study(**options, replicates=500, progress=False).to_frame()
-    rows = RECORDED[(RECORDED["levels"] == 5) & (RECORDED["cut"] == "width") & (RECORDED["n_positive"] == 32)]
+    rows = RECORDED.query("design == 'test_set' and levels == 5 and cut == 'width' and n_positive == 32")
     assert frame["rate"].tolist() == pytest.approx(rows["rate"].tolist(), abs=1e-6)
