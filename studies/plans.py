@@ -197,7 +197,7 @@ def measure_plan(name: str, rng: np.random.Generator) -> Floats:
         plan = plan_comparison(
             design.draw(rng, 1.0),
             WEIGHTING,
-            difference=design.difference,
+            difference=abs(design.difference),
             power=POWER,
             alpha=ALPHA,
             **design.options,

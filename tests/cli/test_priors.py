@@ -150,7 +150,7 @@ def test_monitor_says_whether_the_choice_holds_and_needs_a_comparison(report):
     assert done.exit_code == 3
     found = json.loads(done.stdout)
     assert (found["changed"], found["chosen"]) == (True, "good")
-    assert "no longer the choice, since another model is ahead" in found["sentences"][0]
+    assert "no longer the choice, since another model leads at every compared prior" in found["sentences"][0]
     pd.read_csv("field.csv").query("model == 'poor'").to_csv("poor.csv", index=False)
     for folder, field, message in (
         ("field.csv", "field.csv",

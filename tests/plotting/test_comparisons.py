@@ -115,7 +115,7 @@ def test_hostile_names_are_drawn_and_cells_hold_p_in_three_shades():
         expect_error(message, plot_components, frame, ax=Figure().subplots())
     ax = plot_p_values(posthoc(), ax=Figure(figsize=(6, 5)).subplots())
     found = {tuple(text.get_position()): text.get_text() for text in ax.texts}
-    assert found == {(0, 1): "0.003\n+0.100", (0, 2): "0.020\n+0.050", (1, 2): "0.40\n-0.050"}
+    assert found == {(0, 1): "0.0030\n+0.100", (0, 2): "0.020\n+0.050", (1, 2): "0.40\n-0.050"}
     light, middle, dark = map(to_rgba, SHADES)
     assert cells(ax) == {(0.0, 1.0): dark, (0.0, 2.0): middle, (1.0, 2.0): light}
     assert [label.get_text() for label in ax.get_xticklabels()] == ["A", "B"]
