@@ -160,7 +160,7 @@ def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
-    """Return skews (negatives per positive) as floats of the same shape; raise if one is not in (0, inf)."""
+    """Return skews (negatives per positive) as floats of the same shape; raise if any is not in (0, inf)."""
     skew = check_float_array(value, name)
     bad = skew[~((skew > 0) & np.isfinite(skew))]
     if bad.size:
@@ -306,7 +306,7 @@ def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = n
 
 
 def _check_unmasked(values: Any, name: str, where: RowName) -> None:
-    """Raise if values are masked, because numpy would drop the mask."""
+    """Raise if a numpy masked array, or one in a list, has masked values; numpy would drop the mask."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
     elif isinstance(values, list | tuple):
@@ -397,7 +397,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 def check_weights(
     sample_weight: ArrayLike, name: str = "sample_weight", *, where: RowName = name_row
 ) -> Floats:
-    """Return weights as floats; raise unless 0 or above 1e-200 of the largest, and of finite sum."""
+    """Return weights, even all 0, as floats; raise if below 1e-200 of the largest, or of infinite sum."""
     weight = check_vector(check_float_array(sample_weight, name), name)
     largest = float(weight.max())
     if np.isfinite(largest) and not np.isfinite(largest * len(weight)):
@@ -431,7 +431,7 @@ def check_labels(
 
 
 def check_both_classes(positive: Bools, *, weighted: bool = False) -> None:
-    """Raise unless there are cases of both classes; weighted ones are those of weight above 0."""
+    """Raise unless the mask has both values; `weighted` only adds "of weight above 0" to the message."""
     for present, word in ((positive.any(), "positive"), (not positive.all(), "negative")):
         if not present:
             rest = " of weight above 0" * weighted
@@ -547,7 +547,7 @@ def _describe(value: object) -> str:
 
 
 def check_float_array(value: ArrayLike, name: str) -> Floats:
-    """Return real numbers as floats in an array of the same shape; raise if they are none."""
+    """Return real numbers, nan too, as floats in an array of the same shape; raise for other types."""
     array = to_numbers(value, name, exact=False)
     if array.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must be a number or numbers, but got {_describe(value)}")
@@ -555,7 +555,7 @@ def check_float_array(value: ArrayLike, name: str) -> Floats:
 
 
 def check_number(value: ArrayLike, name: str) -> float:
-    """Return one real number as a float; raise if it is none, or an array."""
+    """Return one real number, maybe nan, as a float; raise for another type, or an array with a dimension."""
     return check_one_number(check_float_array(value, name), name)
 
 

@@ -64,7 +64,7 @@ def make_provenance(
     source: Path | None = None,
     sha256: str | None = None,
 ) -> dict[str, Any]:
-    """Return tool, version, kind, created, input {name, sha256 (or None)}, seed, settings and versions."""
+    """Return tool, version, kind, created, input {name, sha256} (maybe None), seed, settings and versions."""
     versions = _read_versions()
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
@@ -221,7 +221,7 @@ def _check_content(folder: Path, name: str) -> None:
 
 
 def _unknown_files(folder: Path) -> list[str]:
-    """Return sorted relative names of files, links and empty folders that the manifest does not list."""
+    """Return sorted relative names of links, empty folders, and files changed or not in the manifest."""
     manifest = read_manifest(folder)
     unknown = []
     for parent, folders, names in os.walk(folder, onerror=raise_error):
@@ -236,7 +236,7 @@ def _unknown_files(folder: Path) -> list[str]:
 
 
 def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:
-    """Return True for files (no links) with a manifest's SHA-256, itself, desktop files; False if empty."""
+    """Return True for the manifest, desktop files and files (no links) as in it; all False if it is empty."""
     if path.is_symlink() or not path.is_file() or not manifest:
         return False
     if name == PROVENANCE or path.name in DESKTOP_FILES:

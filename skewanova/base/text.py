@@ -142,7 +142,7 @@ def build_table(
 
 
 def format_column(column: str, digits: int | None = None) -> Callable[[Any], str]:
-    """Return a function of a row that formats its attribute `column`, with `digits` or three decimals."""
+    """Return a function of a row that formats its attribute `column` in `digits` or the default decimals."""
     return lambda row: format_number(getattr(row, column), digits)
 
 
@@ -157,7 +157,7 @@ def format_interval(low: float, high: float) -> str:
 
 
 def format_prior_interval(row: Any) -> str:
-    """Return "LOW[ or below] to HIGH[ or above]", by conf_low, open_low, conf_high, open_high; "" if nan."""
+    """Return "LOW[ or below] to HIGH[ or above]", three digits each, by conf_* and open_*; "" if nan."""
     if np.isnan(row.conf_low):
         return ""
     low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
@@ -216,7 +216,7 @@ def format_factor(value: float) -> str:
 
 
 def format_p(value: float) -> str:
-    """Return a p-value with two decimals, three below 0.1, four below 0.001; empty if it is nan.
+    """Return a p-value with two decimals, three below 0.1, four below 0.01; empty if it is nan.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def escape_latex(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Return the text with every character escaped that Markdown or HTML would act on.
+    r"""Return the text on one line, with every character escaped that Markdown or HTML would act on.
 
     Examples
     --------

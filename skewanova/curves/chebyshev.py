@@ -135,7 +135,7 @@ class MeanCurves:
         return cls(low, high, edges, panel_series(edges, mean_auprec(priors)))
 
     def evaluate(self, priors: Floats | float, models: Sequence[int] | None = None) -> Floats:
-        """Return mean AUPREC (n_models, n_priors) at priors, of all models or of these indices."""
+        """Return mean AUPREC (n_models, n_priors) at priors, or one, of all models or of these indices."""
         x = np.atleast_1d(logit(priors))
         panel = self._panel_of(x)
         chosen = range(len(self.panels[0])) if models is None else models

@@ -166,7 +166,7 @@ def true_roc(negative: FrozenDistribution, positive: FrozenDistribution, *, n_po
 
 
 def curve_from_rates(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
-    """Return the curve from (0, 0) through rates at descending thresholds to (1, 1), no vertex repeated."""
+    """Return the curve (sizes nan) from (0, 0) by rates at descending thresholds to (1, 1), none twice."""
     ends = ((0.0, fpr, 1.0), (0.0, tpr, 1.0), (np.inf, thresholds, -np.inf))
     false, true, levels = (np.concatenate(([first], values, [last])) for first, values, last in ends)
     return drop_repeated_vertices(RocCurve(false, true, levels, np.nan, np.nan))
@@ -329,7 +329,7 @@ def shape_covariance(a: float, b: float, n_positive: int, n_negative: int) -> Fl
 
 
 def find_best_power(positive: Floats, negative: Floats) -> float:
-    """Return the Box-Cox power in POWERS with the largest likelihood of normals with unequal variances."""
+    """Return the Box-Cox power between POWERS with the largest likelihood of normals of unequal variances."""
     log_sum = np.log(positive).sum() + np.log(negative).sum()
     # with geometric mean 1, the Jacobian is 1 and powers of large scores are finite
     centre = np.exp(log_sum / (len(positive) + len(negative)))

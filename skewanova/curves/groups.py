@@ -314,7 +314,7 @@ class WeightedCurve(CurveWithoutThresholds):
 
     @classmethod
     def from_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
-        """Return the curve of cases by weight and slot: 2 k for negatives of score k, 2 k + 1 positives."""
+        """Return the curve of counts (n_scores, 2), and slot (2 k + positive) and weight of each case."""
         # in ascending order of weight, so that the result does not depend on the order of rows
         order = np.lexsort((weight, slot))
         sums = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)

@@ -95,7 +95,7 @@ class PackedGroup:
 
 @return_errors
 def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
-    """Return the checked group of some rows, with its curve; or an input error, not raised."""
+    """Return the checked group of some rows, its curve None if all weigh 0; or an input error, not raised."""
     frame = fill_fold(frame.reset_index(drop=True))
     where = locate_group_row(frame)
     rows = _drop_clusters(frame, where)
