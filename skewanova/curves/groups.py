@@ -76,7 +76,7 @@ def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> Recal
 
 
 def _isolate_long_curves(batches: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
-    """Yield the batches, but curve by curve if one has MIN_STEPS_FOR_MOMENTS steps or more."""
+    """Yield the batches; one that has a curve of MIN_STEPS_FOR_MOMENTS steps or more comes curve by curve."""
     for steps in batches:
         first = _index_first_steps(steps)
         if np.diff(first, append=len(steps.tpr)).max() < MIN_STEPS_FOR_MOMENTS:

@@ -280,7 +280,7 @@ def measure_group(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.read_scores`, for the rows of this group; ValueError if there are several groups.
+        As :func:`~skewanova.read_scores`; ValueError for several groups or a column cluster or weight.
 
     Examples
     --------

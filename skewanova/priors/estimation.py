@@ -604,7 +604,7 @@ def _scaled_ratio(
 
 
 def _test_label_shift(counts: BinCounts, fit: ClassFit, prior: Floats) -> LabelShift:
-    """Return the G2 test of the fit at `prior`, with Pearson residuals of unlabelled cases by bin."""
+    """Return the G2 test of the fit at `prior` (p nan for two bins), with Pearson residuals by bin."""
     df = counts.positive.shape[-1] - 2
     statistic = float(mixtures.g2_statistic(counts, fit, prior)) if df else 0.0
     expected = counts.totals[2] * fit.mixture(prior)

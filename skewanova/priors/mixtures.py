@@ -306,7 +306,7 @@ class BinnedScores:
     normal_edges: Floats  #: edges of the bins on the scale of the normal scores
 
     def shift_classes(self, *, positive: float = 0.0, negative: float = 0.0) -> BinCounts:
-        """Return the counts by bin after shifts of the labelled classes by these standard deviations."""
+        """Return the counts by bin after shifts of the labelled classes up by these standard deviations."""
         return BinCounts(
             count_by_bin(self.positive + positive * self.positive.std(), self.normal_edges),
             count_by_bin(self.negative + negative * self.negative.std(), self.normal_edges),

@@ -518,7 +518,7 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
 
 
 def truncate_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
-    """Return the quadrature nodes of a deployment prior at or above `limit`, as a DiscretePrior."""
+    """Return the quadrature nodes of a deployment prior from `limit` on as a DiscretePrior; raise if none."""
     priors, weights = weighting.quadrature([limit])
     above = (priors >= limit * (1 - SLACK)) & (weights > 0)
     return DiscretePrior(priors[above].tolist(), weights[above].tolist())

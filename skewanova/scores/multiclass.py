@@ -172,7 +172,7 @@ def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:
 
 
 def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | None) -> list[str]:
-    """Return `classes` (by default the sorted labels) as texts; raise for fewer than 2, or another label."""
+    """Return `classes` (by default sorted labels) as texts; raise for fewer than 2, equal or lacking ones."""
     try:
         values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
     except TypeError as error:

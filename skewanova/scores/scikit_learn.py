@@ -87,7 +87,7 @@ def orient_scores(scores: Any, positive: Bools, method: str) -> NDArray[Any]:
 
 
 def to_rows(data: Any) -> Any:
-    """Return data to index by row: lazy frames collected, Arrow tables as pandas, other series as arrays."""
+    """Return data to index by row: lazy frames collected, Arrow as pandas, series not of pandas as arrays."""
     frame: Any = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()

@@ -151,7 +151,7 @@ class _ScoreSummaries:
         return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
-        """Return the numbers of cases shared by two folds, (n_folds, n_folds), and of all distinct cases."""
+        """Return numbers of cases shared by two folds, (n_folds, n_folds), and of all; raise if unnamed."""
         cases = self._named_cases()
         return cases.shared, cases.n_cases
 
@@ -253,7 +253,7 @@ class ScoreTable(_ScoreSummaries):
             yield TieCounts(model, fold, len(score), n_best, _count_distinct(score))
 
     def curves(self) -> GroupCurves:
-        """Return the weighted ROC curve of every (model, fold), model by model."""
+        """Return the ROC curve, weighted if the cases are, of every (model, fold), model by model."""
         names = ["y_true", "y_score", *(["weight"] if "weight" in self.frame else [])]
         columns, sizes = self._columns_by_cell(*names)
         return GroupCurves(self.cells, *columns, sizes=sizes)
@@ -551,7 +551,7 @@ class StreamedScores(_ScoreSummaries):
         )
 
     def class_sizes(self) -> tuple[int, int]:
-        """Return the numbers of distinct negative and positive cases, those of dropped folds included."""
+        """Return numbers of distinct negative and positive cases, of dropped folds too; raise if unnamed."""
         cases = self._named_cases()
         return cases.n_cases - cases.n_positive, cases.n_positive
 

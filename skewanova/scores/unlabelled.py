@@ -88,7 +88,7 @@ class UnlabelledScores:
         return low == 1, paired[:, 1::2]
 
     def select_model(self, model: str) -> pd.DataFrame:
-        """Return the rows of a model, sorted by case if rows name their cases."""
+        """Return the rows of a model, none if it is unknown, sorted by case if rows name their cases."""
         rows = self.frame[self.frame["model"] == model]
         return rows.sort_values("case", kind="stable") if "case" in rows else rows
 

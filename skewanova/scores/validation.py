@@ -44,7 +44,7 @@ def fill_fold(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def locate_group_row(frame: pd.DataFrame) -> RowName:
-    """Return a function of R with text 'row R of model M in fold F', the first row's model and fold."""
+    """Return a function of R with text 'row R of model M in fold F' by the first row, else only 'row R'."""
     if not len(frame) or any(key not in frame for key in ("model", "fold")):
         return name_row
     model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
@@ -172,7 +172,7 @@ def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
 
 
 def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
-    """Return the weights of a column as floats; raise unless they are finite and 0 or more."""
+    """Return the weights of a column as floats; raise if not real or not allowed by `check_weights`."""
     return check_weights(validate_scores(values.infer_objects(), "weight", where), "weight", where=where)
 
 
