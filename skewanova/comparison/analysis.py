@@ -148,7 +148,7 @@ class DesignAnalysis(ABC):
         limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
         **frames: pd.DataFrame,
     ) -> dict[str, pd.DataFrame]:
-        """Return pairs, ranking with `limits` (its own if None), difference_curves, `frames`, else empty."""
+        """Return `frames`, pairs, ranking with `limits`, difference_curves; three others empty if missing."""
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
@@ -226,7 +226,7 @@ def choose_datasets_test(n_datasets: int, n_pairs: int, alpha: float) -> tuple[s
 
 
 def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
-    """Return the chosen pairwise test with its adjustment, such as ``corrected_t_holm``."""
+    """Return the chosen pairwise test with its adjustment, as in ``corrected_t_holm``; ``max_t`` has none."""
     method = choose_pairwise_test(design, alpha)
     return name_family(method, "holm" if get_test(method).needs_adjustment else "")
 
@@ -378,7 +378,7 @@ class FoldsAnalysis(DesignAnalysis):
         return tests.test_family(tests.pairwise)
 
     def _compare_as_published(self, primary: str) -> list[pd.DataFrame]:
-        """Return frames `POSTHOC_COLUMNS` of Tukey's tests: 2-way (unless primary), 3-way, and all priors."""
+        """Return frames `POSTHOC_COLUMNS` of Tukey's tests: 2-way (unless primary), 3-way, at each prior."""
         alpha, order = self.options.alpha, self.evaluation.models
         anovas = self.published[primary == "tukey" :]
         frames = [tukey_hsd(anova, alpha=alpha, order=order).to_frame() for anova in anovas]

@@ -210,7 +210,7 @@ def read_result_csv(path: Path) -> pd.DataFrame:
 
 
 def check_ranking(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rank, model, iauprec, group of a ranking from a file; raise ValueError if it is not valid."""
+    """Return rank, model, iauprec, group of a file; raise KeyError if one lacks, ValueError if not valid."""
     areas = pd.to_numeric(frame["iauprec"], errors="raise")
     result = frame[list(RANKING_COLUMNS)].assign(iauprec=areas).astype({"rank": float, "model": str})
     if not result["rank"].between(1, len(result)).all() or result["model"].duplicated().any() or result.empty:

@@ -378,7 +378,7 @@ def _bin_cases(
 
 
 def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
-    """Return the mean of the models' densities with equal weights, and the union of their intervals."""
+    """Return the estimates' mean on the arcsine scale, the mean density, and the union of the intervals."""
     parts: Sequence[PriorEstimate] = [*estimates.values()]
     log_odds = np.linspace(
         min(item.log_odds[0] for item in parts),

@@ -340,7 +340,7 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
 def _judge_lead(
     batches: Mapping[str, tuple[Bools, Floats]], measure: tuple[DeploymentPrior, str], looks: Looks
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield `LEAD_COLUMNS` by batch, for one window with enough labels: behind, else ahead, else longest."""
+    """Yield `LEAD_COLUMNS` by batch with enough labels: the longest window behind, else ahead, else open."""
     labelled = {name: cases for name, cases in batches.items() if len(cases[0])}
     for number, name in enumerate(labelled, 1):
         level = 1 - 2 * float(norm.sf(looks.critical_value(number)))
@@ -395,7 +395,7 @@ class Looks(NamedTuple):
         return self.alpha / self.size if self.size is not None else self.alpha * 6 / (np.pi * number) ** 2
 
     def critical_value(self, number: int, *, of_moves: bool = False) -> float:
-        """Return the critical |z| at a look, of window means or, `of_moves`, of differences from before."""
+        """Return critical |z| at a look of window means or, `of_moves` if size is set, of differences."""
         if self.size is not None:
             return simulate_critical_values(self.size, self.alpha)[of_moves]
         return float(norm.isf(self.share(number) / (2 * len(_list_windows(number)))))

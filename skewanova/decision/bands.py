@@ -478,7 +478,7 @@ def pair_critical_value(
 
 @limit_blas_threads()
 def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
-    """Draw max |t| (over cases |z|) of differences that vary, ascending; none if df is 1 at many priors."""
+    """Draw max |t| (over cases |z|) of varying differences, ascending; empty if df is 1 at several priors."""
     if joint.df == 1 and len(joint.priors) > 1:  # between the priors, t is infinite where two folds agree
         return np.empty(0)
     if np.isinf(joint.df):

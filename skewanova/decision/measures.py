@@ -158,7 +158,7 @@ class Measure:
         return f"Threshold: {how}. Prior: {self.deployment_prior.describe()}."
 
     def at_rates(self, tpr: Floats, fpr: Floats, priors: Floats) -> Floats:
-        """Return the measure at true and false positive rates and priors, which broadcast."""
+        """Return the measure (not ROC area) at true and false positive rates and priors, which broadcast."""
         costs = None if self.rule is None else self.rule.costs
         return VALUES[self.value](tpr, fpr, priors, costs or (1.0, 1.0))
 
@@ -219,7 +219,7 @@ def limit_areas(areas: ArcsineAreas, alpha: float) -> MeasuredCases:
 def measure_gains(
     measure: Measure, rates_and_changes: tuple[Floats, Floats], sample: Sample, alpha: float
 ) -> MeasuredCases:
-    """Return gains and Wilson limits of level 1 - alpha, by rates (n_models, 2) and jackknife values."""
+    """Return gains, Wilson limits of level 1 - alpha, by (tpr, fpr) (n_models, 2) and jackknife values."""
     rates, changes = rates_and_changes
     origin, slopes = measure.gains_at_rates()
     gains, sizes = origin + rates @ slopes, [sample.effective_size(positive=side) for side in (True, False)]

@@ -416,7 +416,7 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
 def _prior_pairs(
     rule: ThresholdRule, grid: Floats, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
-    """Return (chosen prior, prior): all pairs, (p, p) if none is chosen, (nan, p) if the rule needs none."""
+    """Return (chosen prior, prior): all pairs, (p, p) for None; (nan, p) or raise if the rule needs none."""
     if rule.name not in PRIOR_RULES:
         if chosen is not None:
             raise InputError(f"`chosen_prior` has no effect on a threshold chosen by {rule.name}; remove it")

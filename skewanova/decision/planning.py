@@ -265,7 +265,7 @@ class _RunVariances:
         return float(approximate_power(abs(size) / np.sqrt(total), df, alpha) @ pilot.weight)
 
     def runs_for_power(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
-        """Return the smallest number of runs, from 2, with the power; infinite if cases limit it below."""
+        """Return the smallest number of runs, from 2, with the power; infinite if none up to 1e7 has it."""
         if self.shared > 0 and float(z_power(size, np.sqrt(self.shared), target.alpha)) <= target.power:
             return np.inf
 

@@ -121,7 +121,7 @@ class FoldTest:
         return np.where(independent, 1.0, power)[()]
 
     def folds_for_power(self, power: float) -> Floats:
-        """Return the smallest number of folds, from 2, with this power; infinite if none has it."""
+        """Return the smallest number of folds, from 2, with this power; infinite if none up to 1e7 has it."""
         df, alpha, pilot_df = self.df, self.alpha, self.pilot_df
         needed = _interpolate_noncentrality(power, alpha, pilot_df) if df is None else None
         least = np.zeros(()) if df is None else noncentrality_for_power(df, power, alpha, pilot_df)

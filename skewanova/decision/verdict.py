@@ -271,7 +271,7 @@ def order_by_estimate(row: Any) -> tuple[str, str]:
 
 
 def rank_certainty(row: Any) -> tuple[float, float]:
-    """Return (adjusted p or 1, -|t|, -inf without error), which sorts rows from certain to uncertain."""
+    """Return (adjusted p or 1, -|t| or -inf without error), which sorts rows from certain to uncertain."""
     error = row.std_error
     return (np.nan_to_num(row.p_adjusted, nan=1.0), -abs(row.estimate) / error if error > 0 else -np.inf)
 
@@ -368,7 +368,7 @@ class Judgement:
         return sorted([*rows, *self._band_evidence()], key=rank_certainty, reverse=True)
 
     def _band_evidence(self) -> list[Any]:
-        """Return the surest row of each outer band or, in a tie, of each model that only bands put lower."""
+        """Return surest rows of bands at both ends or, in a tie, of each model that only bands put lower."""
         bands = self.order.bands
         if self.state == "by_prior":
             ends = min(bands, key=lambda band: band[2]), max(bands, key=lambda band: band[3])

@@ -591,7 +591,7 @@ def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estim
 
 
 def _curve_from_counts(true: Counts, false: Counts) -> RocCurve:
-    """Return the ROC curve of cumulative positives and negatives of score groups, less empty groups."""
+    """Return the ROC curve (thresholds nan) of cumulative positives and negatives, less empty groups."""
     changed = np.flatnonzero(np.diff(true + false, prepend=0))
     t, f = (np.append(0.0, count[changed] / count[-1]) for count in (true, false))
     return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))

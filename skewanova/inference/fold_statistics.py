@@ -57,7 +57,7 @@ def fold_covariance(values: Floats) -> Floats:
 
 
 def epsilon_gg(contrast_cov: Floats) -> Floats:
-    """Return Greenhouse and Geisser's epsilon (...,) of contrast covariances (Box 1954, Geisser 1958)."""
+    """Return Greenhouse and Geisser's epsilon (...,) of contrast covariances (Box 1954); nan if all are 0."""
     size = contrast_cov.shape[-1]
     trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -333,7 +333,7 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
 
 
 def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
-    """Yield each term, its contrast scores (n_folds, df), and F with a note if they are flat, else None."""
+    """Yield term, contrast scores (n_folds, df), (F, note) if these are flat or None; raise for one prior."""
     cube, _ = _build_cell_table(auprec, ("fold", "model", "prior"), "auprec")
     n_folds, n_models, n_priors = cube.shape
     if n_priors < 2:

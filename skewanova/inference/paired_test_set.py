@@ -115,7 +115,7 @@ class RunAreas:
 
     @property
     def run_deviations(self) -> Floats:
-        """Deviations (n_rows, n_models), of which products sum to means' covariance; no rows if fixed."""
+        """Deviations (n_rows, n_models), whose products sum to means' covariance over runs; none if fixed."""
         n_models, n_runs = self.area.shape
         if self.runs == "fixed":
             return np.empty((0, n_models))

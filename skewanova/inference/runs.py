@@ -81,7 +81,7 @@ class DegreesOfFreedom(NamedTuple):
     case_df: float = np.inf
 
     def compute_df(self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1) -> Floats:
-        """Return df by `method` of a variance, `noise` of it with `df`; inf if 0. `n_tests` share a level."""
+        """Return df by `method` of a variance (0: inf), `noise` of it with `df`; `n_tests` share a level."""
         total, part, df = (np.asarray(array, dtype=np.float64) for array in (variance, noise, df))
         varies = (part > 0) & (total > 0)
         if self.method == "hillis":  # Hillis 2007, eq. 8

@@ -351,7 +351,7 @@ def _list_provenance(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _format_setting(value: object) -> str:
-    """Return a setting as text: floats with six digits, sequences joined by commas."""
+    """Return a setting as text: floats with six significant digits, sequences joined by commas."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(_format_setting, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

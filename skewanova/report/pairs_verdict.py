@@ -83,7 +83,7 @@ def write_class_choice(
 def _write_changes_along(
     by_prior: pd.DataFrame, ranking: pd.DataFrame, writer: LineWriter, counted: tuple[int, str]
 ) -> str:
-    """Return a sentence on where the best mean first changes, or else in how many of `counted` it is."""
+    """Return a sentence on where the best mean first changes, or in how many of `counted` (n, unit) it is."""
     (n_units, units), first = counted, by_prior[by_prior["rank"] == 1].sort_values("prior")
     mean = "highest mean" if units == "data sets" else "best value" if n_units == 1 else "best mean"
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()

@@ -346,7 +346,7 @@ def get_control(source: TestedResult) -> str | None:
 
 
 def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of one test: the primary one of IAUPREC if there is one, else the first."""
+    """Return rows of the first test among those of IAUPREC, if any, and of these the primary ones, if any."""
     for column, value in (("response", "iauprec"), ("role", "primary")):
         result = frame[frame[column] == value]
         frame = frame if result.empty else result
@@ -355,7 +355,7 @@ def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def orient_pairs(pairs: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Return the pairs of `reference` as differences of the other models (`model_a`) from it."""
+    """Return pairs of `reference` with it as `model_b`; estimates and limits are turned, statistics not."""
     swapped = pairs.rename(columns={"model_a": "model_b", "model_b": "model_a"})
     swapped[["estimate", "conf_low", "conf_high"]] = -pairs[["estimate", "conf_high", "conf_low"]].to_numpy()
     frame = pd.concat([pairs, swapped], ignore_index=True)

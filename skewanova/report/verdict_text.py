@@ -143,7 +143,7 @@ class LineWriter:
 
 
 def format_percent(value: float) -> str:
-    """Return a percentage without decimals or "%" as text, "<1" below 1 and ">99" from 99 to 100."""
+    """Return a percentage without decimals or "%" as text, "<1" below 1, ">99" between 99 and 100."""
     return "<1" if value < 1 else ">99" if 99 < value < 100 else f"{value:.0f}"
 
 
@@ -334,7 +334,7 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
 
 
 def write_evidence(rows: Sequence[Any], writer: LineWriter, units: str = "cases") -> str:
-    """Return "Least certain lead: A over B by ..." (or "Largest difference") on the first row, if any."""
+    """Return "Least certain lead: A over B by ..." on the first row; "Separated at some ..." without rows."""
     if not rows:
         return "Separated at some priors only, by simultaneous bands"
     row, *others = rows
@@ -404,7 +404,7 @@ def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
 
 
 def format_p_best(p_best: float, table: str, writer: LineWriter) -> str:
-    """Return P(best) of a model with two digits, or ">0.99"."""
+    """Return P(best) of a model with two decimals, or ">0.99"."""
     form = partial(format_number, digits=2) if p_best <= 0.995 else lambda _: ">0.99"
     return writer.add_number(p_best, "p_best", table, form)
 
