@@ -253,7 +253,7 @@ def raise_error(error: OSError) -> None:
 def replace_folder(
     directory: str | os.PathLike[str], provenance: Provenance, *, inputs: Sequence[Path | None] = ()
 ) -> Iterator[Output]:
-    """Yield an Output that replaces `directory`, an earlier one or new, if the block ends without error."""
+    """Yield an Output that replaces `directory` (earlier or new), manifest added, unless the block fails."""
     target = check_folder(directory, inputs=inputs)
     with _as_output_error(target), _make_parents(target):
         scratch = Path(tempfile.mkdtemp(prefix=".skewanova-", dir=target.parent))

@@ -365,7 +365,7 @@ def shorten_notes(notes: Iterable[str]) -> list[str]:
 
 
 def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return sentences on notes about several things by name; similar notes become one sentence.
+    """Return sentences on notes about things by name; similar notes are one with up to MAX_NAMES more names.
 
     Examples
     --------

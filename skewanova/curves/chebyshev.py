@@ -165,7 +165,7 @@ class MeanCurves:
         )
 
     def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
-        """Return the most by which the region's leader exceeds a model within [low, high]; 0 if nowhere."""
+        """Return the most by which a region's leader exceeds a model in [low, high]; 0 if that is outside."""
         leader, first, last = region
         first, last = max(first, low), min(last, high)
         if first > last:

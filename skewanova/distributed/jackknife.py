@@ -52,7 +52,7 @@ class CaseJackknife:
     means: Floats | None = None
 
     def deviations(self, cases: RankedCases) -> CaseDeviations:
-        """Return units' jackknife values, a table a curve: raw in a first pass, else centred and scaled."""
+        """Return units' jackknife values by curve, raw if `means` are needed first, else centred, scaled."""
         columns = cases.positive, cases.cluster, cases.weight
         slots = (cases.slot[row].astype(np.intp) for row in self.rows)
         sides = [(slot[cases.positive] // 2, slot[~cases.positive]) for slot in slots]

@@ -166,7 +166,7 @@ def density_quantile(places: Floats, weights: Floats, share: ArrayLike) -> Float
 
 
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return the likeliest log-odds by sample, and half the width, in the search range, of ratios below 1."""
+    """Return each sample's likeliest log-odds, and half the width of the log-odds of a ratio below 1."""
     peak = mixtures.find_peak(counts)
     low, high = mixtures.interval_limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.log_odds_range(counts.totals[2])

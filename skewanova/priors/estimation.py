@@ -425,7 +425,7 @@ def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any
 
 
 def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
-    """Return `estimate` with `batches` and a further batch's prior or, with too few data, a warning more."""
+    """Return `estimate` with `batches`, and a further batch's prior or, with few data, one more warning."""
     level, bins = estimate.confidence_level, estimate.bins
     each = []
     for name, row in counts.items():
@@ -469,7 +469,7 @@ def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) ->
 
 
 def _estimate_from_audit(estimate: PriorEstimate, strata: AuditedStrata) -> PriorEstimate:
-    """Return the estimate by audited labels; its only warning is that they exclude that under label shift."""
+    """Return the estimate by audited labels; it warns only if they exclude the estimate under label shift."""
     smoothed, observed = strata.add_half_cases(), strata.estimate
     critical, widest = (float(chi2.ppf(level, 1)) for level in (estimate.confidence_level, DENSITY_LEVEL))
     low, high = smoothed.interval_limits(critical)
@@ -576,7 +576,7 @@ def _calibrate_critical_values(
 def _likelihood_density(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return N_PLACES log-odds; log-likelihood less its peak, over `ratio_scale` (below, above it)."""
+    """Return N_PLACES log-odds, and log-likelihood less its peak over `ratio_scale` (below, above peak)."""
     below, above = chi2.ppf(DENSITY_LEVEL, 1) * np.array(ratio_scale)
     reached = mixtures.interval_limits(counts, peak, (below, above))
     low, high = np.clip(reached, *mixtures.log_odds_range(counts.totals[2])).tolist()

@@ -242,7 +242,7 @@ class Units:
     def check_units(
         self, needed: int, name: str, why: str, *, remedy: str, least: int = 2, other: str = ""
     ) -> None:
-        """Raise if a class has too few units; advise `remedy` ({}: half) from `least` on, else `other`."""
+        """Raise if a class has under `needed` units, with `remedy` ({}: half) from `least`, else `other`."""
         kinds = ((True, "positive"), (False, "negative"))
         counts = {word: len(np.unique(self.unit[self.positive == kind])) for kind, word in kinds}
         word, result = min(counts.items(), key=lambda item: item[1])

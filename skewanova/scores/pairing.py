@@ -60,7 +60,7 @@ class PairedCases(NamedTuple):
 
 
 def pair_cases(table: Scores) -> PairedCases:
-    """Return the one fold's cases, scores as tuple by model; raise unless alike by name or row, in memory."""
+    """Return the first fold's cases (scores by model); raise if models' cases differ or are not in memory."""
     if not isinstance(table, ScoreTable):
         raise InputError(NEEDS_MEMORY)
     return _pair_folds(table)[0]
@@ -76,7 +76,7 @@ def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
 
 
 def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Return one PairedCases per fold; raise unless all folds hold one set of cases (by row: of labels)."""
+    """Return one PairedCases per fold; raise unless models and folds share cases, by name or row's label."""
     fold, model = table.codes("fold"), table.codes("model")
     key = table.codes("case") if table.has_cases else table.frame["y_true"].to_numpy().astype(np.intp)
     order = np.lexsort((key, model, fold) if table.has_cases else (model, fold))
@@ -104,7 +104,7 @@ def check_clustered_runs(table: Scores) -> None:
 
 
 def _raise_single_cluster(total: Floats) -> None:
-    """Raise if a class is one cluster; `total`: weight of negatives, positives over the largest cluster's."""
+    """Raise if a class is one cluster; `total` is weight (negative, positive) over the largest cluster's."""
     for side in ("positive", "negative"):
         weight = total[int(side == "positive")]
         if weight - 1 <= NO_WEIGHT * weight:
@@ -151,7 +151,7 @@ def _name_absent(table: Scores, case: Label, fold: Label) -> str:
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
-    """Raise if models of a fold differ in named cases; issue and return warnings if in numbers of others."""
+    """Raise if models of a fold differ in named cases; return issued warnings if in numbers of unnamed."""
     n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(
@@ -255,7 +255,7 @@ class SanityCheck(NamedTuple):
 
 
 def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
-    """Return checks for few positives, resamples, hard predictions, ties at the best score, case names."""
+    """Return checks for few positives, resamples, hard predictions, ties at the top, names as scores."""
     ties = list(table.ties())
     return [
         _check_positives(table),
@@ -343,7 +343,7 @@ def _check_positives(table: Scores) -> SanityCheck:
 
 
 def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
-    """Yield, of several folds of named cases, a check of the least share in one; advice if all .60 to .99."""
+    """Yield, of several folds of named cases, a check of a fold's least share; advice if all .60 to .99."""
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()

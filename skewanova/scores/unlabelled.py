@@ -189,7 +189,7 @@ class LabelledCases(NamedTuple):
 
 
 def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
-    """Return a model's labels, scores (in `fold`, or means) and case codes; raise if folds lack names."""
+    """Return a model's labels, scores (of `fold`, or means), case codes; raise for several unnamed folds."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
         label = check_choice(str(fold), [str(label) for label in table.folds], "fold")
