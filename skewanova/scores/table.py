@@ -485,7 +485,7 @@ class StreamedScores(_ScoreSummaries):
     Attributes
     ----------
     models, folds : tuple
-        As in a score table.
+        As in a score table, but text in alphabetical order.
     counts : ndarray of shape (n_models, n_folds, 2)
         Number of negatives and positives.
     packed : dict
