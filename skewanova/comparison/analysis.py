@@ -264,7 +264,7 @@ class FoldTests:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The values, with the columns model, fold and iauprec."""
+        """The values: columns model, fold, iauprec and, of an evaluation, auc, n_positive, n_negative."""
         return self.source if isinstance(self.source, pd.DataFrame) else self.source.iauprec
 
     @property

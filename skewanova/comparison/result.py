@@ -38,7 +38,7 @@ class Plots:
     result: TestedResult
 
     def __call__(self, **options: Any) -> Any:
-        """Plot AUPREC along the prior."""
+        """Draw AUPREC along the prior by `plot_auprec` with its options, and return the axes."""
         return self.auprec(**options)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

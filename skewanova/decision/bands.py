@@ -235,7 +235,7 @@ def grid_of_bands(evaluation: Evaluation) -> Floats:
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:
-    """Return 41 priors (many pairs: 21 or more), even in log-odds, over evaluated and deployment priors."""
+    """Return 41 priors (many pairs: 21 or more), or the only one, even in log-odds over the evaluation's."""
     n_pairs = max(1, comb(len(evaluation.models), 2))
     return prior_grid(evaluation, int(np.clip(MAX_DIFFERENCES // n_pairs, MIN_PRIORS, BAND_PRIORS)))
 

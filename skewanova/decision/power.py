@@ -247,7 +247,7 @@ def find_smallest_counts(has_power: Callable[[NDArray[np.int64]], Bools], reacha
 
 
 def case_factor_for_power(power_of: Callable[[float], float], power: float) -> float:
-    """Return the factor f with power_of(f) = power, 1e-6 or more; infinite if none, nan if power is nan."""
+    """Return f from 1e-6 to 1e9 with power_of(f) = power; infinite if none has it, nan if power is nan."""
     smallest, largest = power_of(MIN_FACTOR), power_of(MAX_FACTOR)
     if np.isnan(power_of(1.0)):
         return np.nan

@@ -190,7 +190,7 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def pivot_auc(evaluation: Evaluation) -> pd.DataFrame:
-    """Return the AUC in a frame with a row a fold and a column a model."""
+    """Return the AUC in a frame with a row a fold and a column a model, in the evaluation's order."""
     return evaluation.iauprec.pivot(index="fold", columns="model", values="auc")[list(evaluation.models)]
 
 

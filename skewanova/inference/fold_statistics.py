@@ -382,7 +382,7 @@ def range_isf(alpha: float, n_levels: int, df: float) -> float:
 
 @cache
 def deviation_nodes(df: float) -> tuple[Floats, Floats]:
-    """Return Gauss-Legendre nodes of chi / sqrt(df), and their probabilities; only 1 for very large df."""
+    """Return Gauss-Legendre nodes of chi / sqrt(df), and their probabilities; only 1 from 1e10 df on."""
     if df >= INFINITE_DF:
         return np.ones(1), np.ones(1)
     low, high = np.sqrt(stats.chi2.isf([1 - 1e-16, 1e-16], df))

@@ -164,7 +164,7 @@ class Sample:
         return unit.reshape(variance.shape) * self.to_std_errors(variance), df
 
     def stratum_variances(self, values: Floats) -> Floats:
-        """Return (2, 3): parts of negatives, positives, both in an estimate's variance; parts' variances."""
+        """Return (2, 3): variances of an estimate due to negatives, positives, both; variances of these."""
         result = np.zeros((2, 3))
         result[:, self.stratum_numbers] = self.variances_from_sums(self._sum_powers(values[:, None]))[..., 0]
         return result

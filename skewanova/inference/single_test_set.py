@@ -115,7 +115,7 @@ class ArcsineScale(NamedTuple):
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def pair_errors(self, pair: Floats, single: Floats) -> Floats:
-        """Return errors (n_pairs,) of area differences, secant slope * sqrt(pair), 0 if tiny to `single`."""
+        """Return errors of area differences by variances of angle differences, 0 if these are rounding."""
         a, b = np.triu_indices(len(self.area), 1)
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
@@ -179,7 +179,7 @@ class ArcsineAreas:
         return self.sample.estimate_errors(self.values)
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return strata's parts (n_pairs, 3) in variances of area differences, and the parts' variances."""
+        """Return variances (n_pairs, 3) of area differences due to negatives, positives, both; and theirs."""
         pairs = combinations(range(len(self.area)), 2)
         strata = [self.sample.stratum_variances(self.values[:, i] - self.values[:, j]) for i, j in pairs]
         variance, var_of_var = np.stack(strata, axis=1)

@@ -332,7 +332,7 @@ def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
 
 
 def _list_crossings(source: ReportSource, groups: Mapping[str, pd.DataFrame]) -> list[Crossing]:
-    """Return (prior, low, high, AUPREC there) of up to MAX_CROSSINGS changes of the highest mean."""
+    """Return (prior, low, high, AUPREC there) of up to MAX_CROSSINGS located changes of the highest mean."""
     crossings = source.tables["crossings"]
     located = crossings["conf_low"].notna() & ~(crossings["open_low"] & crossings["open_high"])
     result = []

@@ -74,7 +74,7 @@ def explain_untested_models(row: Any) -> str:
 
 
 def write_winner_note(decisions: pd.DataFrame, names: Names) -> list[str]:
-    """Return one sentence in a list on the first model's shrunken estimate, if clearly smaller, else []."""
+    """Return [sentence] on the first model's shrunken estimate if it is .001 smaller or more, else []."""
     first = next(iter_rows(decisions.iloc[:1]))
     drop = first.expected_auprec - first.shrunken
     if not drop >= MIN_DROP:
@@ -110,7 +110,7 @@ def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
 
 
 def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Return a sentence for each pair; if many do not differ, one for these and one for the untested."""
+    """Return a sentence for each pair; if over 3 do not differ, one for these and one for the untested."""
     differ = posthoc["reject"].astype(bool)
     if (~differ).sum() <= MAX_LISTED_PAIRS:
         return write_pair_sentences(posthoc, alpha, names)

@@ -386,7 +386,7 @@ MAX_NAMES = 12
 
 
 def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
-    """Return a row for each range of priors: the highest model, and others that may be the best."""
+    """Return a table of up to MAX_ROWS ranges of priors: the highest model, others that may be the best."""
     rows, is_cut = [], False
     for (low, high), group in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
         leader = group["leader"].iloc[0]
