@@ -244,7 +244,7 @@ def _run_analysis(
 
 
 def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:
-    """Return the arguments of the comparison, its design and its numbers of models and folds, by name."""
+    """Return by name the arguments (prior in words, `seed` for `rng`), design, number of models and folds."""
     weighting, design = measures.deployment_prior, measures.design
     return {
         "deployment_prior": weighting.describe(),

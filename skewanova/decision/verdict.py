@@ -388,7 +388,7 @@ class Judgement:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Advice of the checks that could reverse the choice, and of an assumed design."""
+        """Advice of the checks that could reverse the choice, and the warnings of the design."""
         frame = self.frames["assumptions"]
         advice = frame.loc[frame["check"].isin(REVERSING_CHECKS) & (frame["advice"] != ""), "advice"]
         return (*advice, *self.evaluation.design.warnings)
