@@ -25,7 +25,15 @@ from skewanova.comparison.cases import (
 from skewanova.comparison.pipeline import SUSPICIOUS_CHECKS
 from skewanova.comparison.result import PublishedResult
 from skewanova.curves.estimators import ROC_AUC
-from skewanova.decision.bands import DIFFERENCE_TESTS, difference_curves_over_folds, difference_grid
+from skewanova.decision.bands import (
+    DIFFERENCE_TESTS,
+    compare_joint_curves,
+    compare_over_folds,
+    difference_grid,
+    tabulate_differences,
+)
+from skewanova.decision.joint_curves import join_areas
+from skewanova.decision.leads import CROSSING_COLUMNS, interpolate_crossings
 from skewanova.decision.measures import Measure, MeasuredCases, limit_areas, measure_gains
 from skewanova.decision.planning import (
     ASSURANCE,
@@ -46,7 +54,7 @@ from skewanova.inference.paired_test_set import get_test_set
 from skewanova.inference.ranks import rank_intervals
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import list_sample_warnings
-from skewanova.priors.weightings import as_deployment_prior
+from skewanova.priors.weightings import UniformPrior, as_deployment_prior
 from skewanova.report import sentences
 from skewanova.report.pairs_verdict import CLASS_RISKS, write_values_verdict
 from skewanova.report.publication import Prose, write_values_methods
@@ -79,6 +87,7 @@ VALUES_FRAMES: Mapping[str, str] = {
     "plans": "how many folds or cases would separate each pair",
     "by_prior": "of a measure of scores: mean of every model along the prior",
     "difference_curves": "the same: difference of every pair along the prior, with simultaneous bands",
+    "crossings": "the same: where the mean curves of two models cross, with intervals",
 }
 
 
@@ -355,6 +364,7 @@ EMPTY_FRAMES = {
     "difference_curves": pd.DataFrame(
         columns=["model_a", "model_b", "prior", *DIFFERENCE_TESTS, "reject"]
     ),
+    "crossings": pd.DataFrame(columns=list(CROSSING_COLUMNS)),
 }  # fmt: skip
 
 
@@ -531,7 +541,7 @@ def _adapt_design(design: FoldDesign, measure: Measure) -> tuple[FoldDesign, str
 def _follow_prior(
     evaluation: Evaluation, measure: Measure, design: FoldDesign, options: Options
 ) -> dict[str, pd.DataFrame]:
-    """Return frames `by_prior` (prior, model, rank, value) and, over folds or runs, `difference_curves`."""
+    """Return frames `by_prior` (prior, model, rank, value), `difference_curves` and `crossings`."""
     grid, models, folds = difference_grid(evaluation), evaluation.models, evaluation.folds
     cells = pd.MultiIndex.from_tuples(list(evaluation.curves), names=["model", "fold"])
     rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=cells)
@@ -547,10 +557,20 @@ def _follow_prior(
         }
     )
     if design.is_test_set:
+        parts = [replace(measure, deployment_prior=UniformPrior(p, p)) for p in grid.tolist()]
+        gains = (_measure_cases(evaluation, part, options.alpha).areas for part in parts)
+        tests = compare_joint_curves(join_areas(grid, gains))
+    else:
+        tests = compare_over_folds(grid, measure.sign * values, None, design)
+    if tests is None:
         return {"by_prior": frame}
     shared: dict[str, Any] = {"alpha": options.alpha, "control": options.control, "rng": options.rng}
-    curves = difference_curves_over_folds(measure.sign * values, grid, models, design, **shared)
-    return {"by_prior": frame, "difference_curves": curves}
+    curves = tabulate_differences(tests, models, **shared)
+    return {
+        "by_prior": frame,
+        "difference_curves": curves,
+        "crossings": interpolate_crossings(tests[0], models, options.alpha),
+    }
 
 
 def _analyse_cases(

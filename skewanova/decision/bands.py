@@ -135,13 +135,13 @@ def difference_curves(
     if len(evaluation.folds) == 1 or evaluation.design.has_runs:
         mean, tested = evaluation.mean_auprec(grid), evaluation.support.is_supported(grid)
         columns[0] = mean[a] - mean[b]
-        tests = _test_over_cases(evaluation, grid[tested]) if tested.any() else None
+        tests = compare_joint_curves(joint_curves(evaluation, grid[tested])) if tested.any() else None
     else:
         tested = np.ones(len(grid), dtype=bool)
         halves = evaluation.auprec_half_differences(grid)
         values = evaluation.auprec_by_cell(grid).swapaxes(0, 1)
         check_complete(values[..., 0], "auprec", fold=evaluation.folds, model=evaluation.models)
-        tests = _test_over_folds(grid, values, halves, evaluation.design)
+        tests = compare_over_folds(grid, values, halves, evaluation.design)
     if tests is not None:
         columns[..., tested] = _difference_values(tests, selected, alpha=alpha, n_draws=n_draws, rng=rng)
     frame = _build_difference_frame(evaluation.models, grid, columns, selected)
@@ -149,21 +149,13 @@ def difference_curves(
     return frame.assign(reject=(frame["p_adjusted"] < alpha) & supported)
 
 
-def difference_curves_over_folds(
-    values: Floats,
-    grid: Floats,
-    models: Sequence[str],
-    design: FoldDesign,
-    *,
-    alpha: float,
-    control: str | None,
-    rng: Seed,
+def tabulate_differences(
+    tests: DifferenceTests, models: Sequence[str], *, alpha: float, control: str | None, rng: Seed
 ) -> pd.DataFrame:
-    """Return the frame of :func:`difference_curves` of any values (n_folds, n_models, n_priors)."""
+    """Return the frame of :func:`difference_curves` from tests of any measure."""
     selected = mask_compared_pairs(models, control)
-    tests = _test_over_folds(grid, values, None, design)
     columns = np.array(_difference_values(tests, selected, alpha=alpha, n_draws=N_DRAWS, rng=rng))
-    frame = _build_difference_frame(models, grid, columns, selected)
+    frame = _build_difference_frame(models, tests[0].priors, columns, selected)
     return frame.assign(reject=frame["p_adjusted"] < alpha)
 
 
@@ -198,7 +190,7 @@ def _difference_values(
     return [estimate, error, statistic, p_adjusted, estimate - margin, estimate + margin]
 
 
-def _test_over_folds(
+def compare_over_folds(
     grid: Floats, values: Floats, halves: Floats | None, design: FoldDesign
 ) -> DifferenceTests:
     """Return curves of values (n_folds, n_models, n_priors), and t tests and |t| (n_pairs, n_priors)."""
@@ -208,9 +200,8 @@ def _test_over_folds(
     return joint, PairedT(*(part.T for part in paired)), np.abs(paired.statistic.T) * (1 - TIE_SLACK)
 
 
-def _test_over_cases(evaluation: Evaluation, grid: Floats) -> DifferenceTests | None:
-    """Return curves of a test set, t tests and |z| of equal p (n_pairs, n_priors); None without variances."""
-    joint = joint_curves(evaluation, grid)
+def compare_joint_curves(joint: JointCurves) -> DifferenceTests | None:
+    """Return curves over cases, t tests and |z| of equal p (n_pairs, n_priors); None without variances."""
     if joint.pair_error is None or joint.pair_df is None:
         return None
     estimate = joint.pairs()[0]

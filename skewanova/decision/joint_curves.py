@@ -5,7 +5,7 @@ The covariance is stored as deviations (of folds or cases) whose products sum to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -23,9 +23,15 @@ from skewanova.inference.case_deviations import (
     compute_r_factor,
     symmetric_root,
 )
-from skewanova.inference.paired_test_set import PairedTestSet, find_test_set, iter_run_areas, measure_runs
+from skewanova.inference.paired_test_set import (
+    PairedTestSet,
+    RunAreas,
+    find_test_set,
+    iter_run_areas,
+    measure_runs,
+)
 from skewanova.inference.sampling import Sample, SampleSummary, VarianceEstimates
-from skewanova.inference.single_test_set import ArcsineScale, t_from_z
+from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale, t_from_z
 from skewanova.priors.weightings import UniformPrior
 
 #: Rows of deviations in one step of the QR decomposition.
@@ -165,9 +171,14 @@ def joint_curves_over_cases(
 
 def joint_curves_over_runs(evaluation: Evaluation, priors: Floats) -> JointCurves:
     """Return curves of means over runs on one test set; differences have the errors of `compare_runs`."""
+    return join_areas(priors, iter_run_areas(evaluation, [UniformPrior(p, p) for p in priors.tolist()]))
+
+
+def join_areas(priors: Floats, areas_by_prior: Iterable[RunAreas | ArcsineAreas]) -> JointCurves:
+    """Return the curves of areas or gains, measured at each of the priors, over cases and runs."""
     means, units, roots, spreads = [], [], [], []
-    for areas in iter_run_areas(evaluation, [UniformPrior(prior, prior) for prior in priors.tolist()]):
-        means.append(areas.area.mean(axis=1))
+    for areas in areas_by_prior:
+        means.append(areas.means.area)
         units.append(areas.sample.deviations(areas.means.values))
         roots.append(areas.run_deviations)
         spreads.append((*areas.pair_errors(), areas.means_df()))

@@ -9,7 +9,7 @@ The other models, the contenders, are a confidence set for the best model (Gupta
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Bools, Floats, Seed, check_alpha
-from skewanova.base.rounding import argsort_descending
+from skewanova.base.rounding import TIE, argsort_descending
 from skewanova.curves.chebyshev import (
     MeanCurves,
     Region,
@@ -30,7 +30,7 @@ from skewanova.curves.chebyshev import (
 )
 from skewanova.decision.bands import BAND_PRIORS, auprec_bands, grid_of_bands, pair_critical_value
 from skewanova.decision.choice import ranking_order
-from skewanova.decision.joint_curves import PanelCurves, joint_curves, mean_curves, panel_curves
+from skewanova.decision.joint_curves import JointCurves, PanelCurves, joint_curves, mean_curves, panel_curves
 from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import check_levels
@@ -138,11 +138,49 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
 
 def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -> pd.DataFrame:
     """Return the frame of :func:`find_crossings`: crossings of any two mean curves, by ascending prior."""
-    unordered = locate_crossings(panel, panel.joint.critical_value(alpha))
+    return _order_crossings(locate_crossings(panel, panel.joint.critical_value(alpha)), models)
+
+
+def _order_crossings(unordered: Sequence[Crossing], models: Sequence[str]) -> pd.DataFrame:
+    """Return crossings by ascending prior as a frame, with the names of the models."""
     ordered = [unordered[i] for i in argsort_descending([-crossing.prior for crossing in unordered])]
     frame = pd.DataFrame(ordered, columns=list(CROSSING_COLUMNS))
     names = {name: [models[i] for i in frame[name]] for name in ("model_below", "model_above")}
     return frame.assign(**names).astype({"lead": bool, "open_low": bool, "open_high": bool})
+
+
+def interpolate_crossings(joint: JointCurves, models: Sequence[str], alpha: float) -> pd.DataFrame:
+    """Return the frame of :func:`find_crossings` of curves on a grid, linear in between in the log-odds."""
+    (differences, variances), x = joint.pairs(), logit(joint.priors)
+    margins, best = joint.half_widths(joint.critical_value(alpha)), joint.estimate.argmax(axis=0)
+    pairs, rows = np.transpose(fold_statistics.pair_indices(len(models))).tolist(), []
+    for pair, gap, margin, variance in zip(pairs, differences, margins, variances, strict=True):
+        for i, j in pairwise(np.flatnonzero(np.abs(gap) > TIE).tolist()):
+            if gap[i] * gap[j] > 0:
+                continue
+            slope = (gap[j] - gap[i]) / (x[j] - x[i])
+            root, k = float(x[i] - gap[i] / slope), i + 1
+            below, above = pair[:: 1 if gap[i] > 0 else -1]
+            nodes = np.insert(x, k, root)
+            excess = np.insert(np.abs(gap) - margin, k, -np.interp(root, x, margin))
+            low, open_low = _find_limit(nodes[k::-1], excess[k::-1])
+            high, open_high = _find_limit(nodes[k:], excess[k:])
+            prior, low, high = expit([root, low, high]).tolist()
+            error = float(np.sqrt(np.interp(root, x, variance)) / abs(slope) * prior * (1 - prior))
+            lead = bool(best[i] == below and best[j] == above)
+            rows.append(Crossing(prior, low, high, below, above, lead, open_low, open_high, error, joint.df))
+    return _order_crossings(rows, models)
+
+
+def _find_limit(nodes: Floats, excess: Floats) -> tuple[float, bool]:
+    """Return where excess, outward from a crossing, rises above 0; the last node and True if nowhere."""
+    if np.isnan(excess).any():
+        return np.nan, False
+    outside = np.flatnonzero(excess > 0)
+    if not len(outside):
+        return float(nodes[-1]), True
+    ends = slice(outside[0] - 1, outside[0] + 1)
+    return float(np.interp(0.0, excess[ends], nodes[ends])), False
 
 
 def locate_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:

@@ -178,6 +178,20 @@ class ArcsineAreas:
         """Return standard errors, nan if a class is one unit, and df (n_models,) of all areas."""
         return self.sample.estimate_errors(self.values)
 
+    def means_df(self) -> Floats:
+        """Return the degrees of freedom of each area (n_models,), as for :class:`RunAreas`."""
+        return self.model_errors()[1]
+
+    @property
+    def means(self) -> Self:
+        """The areas themselves, the means over a single run."""
+        return self
+
+    @property
+    def run_deviations(self) -> Floats:
+        """No rows (0, n_models), because a single run does not vary."""
+        return np.empty((0, len(self.area)))
+
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
         """Return variances (n_pairs, 3) of area differences due to negatives, positives, both; and theirs."""
         pairs = combinations(range(len(self.area)), 2)

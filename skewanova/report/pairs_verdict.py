@@ -11,7 +11,7 @@ import pandas as pd
 
 from skewanova.base.frames import iter_rows
 from skewanova.base.rounding import TIE
-from skewanova.base.text import format_p, shorten_names
+from skewanova.base.text import format_p, format_prior_interval, shorten_names
 from skewanova.decision.verdict import (
     PairwiseOrder,
     Verdict,
@@ -81,7 +81,12 @@ def write_class_choice(
 
 
 def _write_changes_along(
-    by_prior: pd.DataFrame, ranking: pd.DataFrame, writer: LineWriter, counted: tuple[int, str]
+    by_prior: pd.DataFrame,
+    ranking: pd.DataFrame,
+    writer: LineWriter,
+    counted: tuple[int, str],
+    *,
+    crossings: pd.DataFrame | None = None,
 ) -> str:
     """Return a sentence on where the best mean first changes, or in how many of `counted` (n, unit) it is."""
     (n_units, units), first = counted, by_prior[by_prior["rank"] == 1].sort_values("prior")
@@ -90,7 +95,7 @@ def _write_changes_along(
     steps = [i for i, pair in enumerate(pairwise(models), 1) if len(set(pair)) > 1]
     if steps:
         step = steps[0]
-        prior = writer.add_prior(float(np.sqrt(priors[step - 1] * priors[step])), "prior", "by_prior")
+        prior = _write_crossing((priors[step - 1], priors[step]), crossings, writer)
         names = f"{writer.names[models[step - 1]]} to {writer.names[models[step]]}"
         over = "" if n_units == 1 else f" over {units}"
         return f"The {mean}{over} changes from {names} near prior {prior}{count_others(steps)}."
@@ -104,6 +109,19 @@ def _write_changes_along(
     cited = ("dataset", "iauprec") if units == "data sets" else ("n_folds", "design")
     where = "on" if units == "data sets" else "in"
     return f"{leader}; it ranks first {where} {best} of {writer.add_count(n_units, *cited)} {units}."
+
+
+def _write_crossing(between: tuple[float, float], crossings: pd.DataFrame | None, writer: LineWriter) -> str:
+    """Return the prior of the lead's crossing in a range of priors with its interval, else the middle."""
+    if crossings is not None:
+        within = crossings["prior"].between(*between) & crossings["conf_low"].notna()
+        row = next(iter_rows(crossings[crossings["lead"] & within]), None)
+        if row is not None:
+            writer.add_prior(row.conf_low, "conf_low", "crossings")
+            writer.add_prior(row.conf_high, "conf_high", "crossings")
+            prior = writer.add_prior(row.prior, "prior", "crossings")
+            return f"{prior} (interval {format_prior_interval(row)})"
+    return writer.add_prior(float(np.sqrt(np.prod(between))), "prior", "by_prior")
 
 
 def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
@@ -179,7 +197,10 @@ def _write_values_changes(result: TestedResult, writer: LineWriter) -> str:
     """Return a sentence on where the best value changes along the prior, or in how many folds it is."""
     first, unit, by_prior = next(iter_rows(result.ranking)), result.unit, result.tables["by_prior"]
     if len(by_prior):
-        return _write_changes_along(by_prior, result.ranking, writer, (result.design.n_folds, f"{unit}s"))
+        counted = result.design.n_folds, f"{unit}s"
+        return _write_changes_along(
+            by_prior, result.ranking, writer, counted, crossings=result.tables["crossings"]
+        )
     if result.design.is_test_set:
         return f"Nowhere: {result.measure} does not depend on the prior."
     n_folds = writer.add_count(result.design.n_folds, "n_folds", "design")

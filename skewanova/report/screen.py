@@ -192,7 +192,8 @@ def build_values_charts(source: TestedResult, colors: Colors) -> list[Chart]:
         return []
     groups = _group_by_model(frame.rename(columns={"value": "auprec"}))
     lines = [_make_line(model, color, groups[model]) for model, color in colors.items()]
-    marks = Marks(deployment=cast("tuple[float, float]", source.settings["deployment_limits"]))
+    deployment = cast("tuple[float, float]", source.settings["deployment_limits"])
+    marks = Marks(deployment=deployment, crossings=_list_crossings(source, groups))
     limits, label = choose_limits(frame["value"].to_numpy()), f"{source.measure} along the prior."
     return _build_both("value", lines, LOW, label=label, y_limits=limits, marks=marks)
 
@@ -331,7 +332,7 @@ def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
     return set(source.verdict.models[: MAX_BANDS if len(models) <= MAX_ROWS else 1])
 
 
-def _list_crossings(source: ReportSource, groups: Mapping[str, pd.DataFrame]) -> list[Crossing]:
+def _list_crossings(source: TestedResult, groups: Mapping[str, pd.DataFrame]) -> list[Crossing]:
     """Return (prior, low, high, AUPREC there) of up to MAX_CROSSINGS located changes of the highest mean."""
     crossings = source.tables["crossings"]
     located = crossings["conf_low"].notna() & ~(crossings["open_low"] & crossings["open_high"])

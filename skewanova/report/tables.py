@@ -319,6 +319,8 @@ CELLS: Mapping[str, Cell] = {
     "At the commonest": format_column("auprec_commonest"),
     "At the rarest": format_column("auprec_at_rarest"),
     "Best on": lambda row: f"{row.n_best}",
+    "Better above it": attrgetter("model_above"),
+    "Better below it": attrgetter("model_below"),
     "Between (SD)": format_column("tau"),
     "Breakdown corr.": format_column("breakdown_correlation", 2),
     "By": attrgetter("method"),
@@ -336,8 +338,6 @@ CELLS: Mapping[str, Cell] = {
     # empty for a single test set or an unknown number
     "Folds": lambda row: f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "test_set" else "",
     "Harder or easier half": lambda row: format_interval(row.half_low, row.half_high),
-    "Higher above it": attrgetter("model_above"),
-    "Higher below it": attrgetter("model_below"),
     "IAUPREC": format_column("iauprec"),
     "Interval": format_limits,
     "Its interval": _format_effect_interval,
@@ -466,7 +466,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
     ),
     "crossings": FrameTable(
         "crossings",
-        ("Prior", "{level} interval", "Higher below it", "Higher above it", "Changes the lead"),
+        ("Prior", "{level} interval", "Better below it", "Better above it", "Changes the lead"),
         own_cells={"{level} interval": format_prior_interval},
         truncated=True,
         sort_by="lead",
@@ -530,7 +530,7 @@ VALUES_PLANS = FrameTable(
 VALUES_TABLES: Mapping[str, TableSpec | FrameTable] = {
     "ranking": TableSpec(make=build_values_ranking, files=("ranking.csv", "values.csv")),
     **{name: TABLES[name] for name in ("pairwise", "pairs", "effects", "equivalence")},
-    **{name: TABLES[name] for name in ("assumptions", "tests")},
+    **{name: TABLES[name] for name in ("crossings", "assumptions", "tests")},
     "plans": TableSpec(
         make=lambda source: (TABLES["plans"] if source.design.is_test_set else VALUES_PLANS).make(source),
         files=VALUES_PLANS.files,

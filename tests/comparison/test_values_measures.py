@@ -16,7 +16,7 @@ import skewanova as sa
 from skewanova.cli import commands
 from skewanova.curves.estimators import ROC_AUC
 from skewanova.decision import Measure
-from skewanova.decision.bands import difference_curves_over_folds, difference_grid
+from skewanova.decision.bands import compare_over_folds, difference_grid, tabulate_differences
 from skewanova.inference.paired_test_set import get_test_set
 from skewanova.inference.single_test_set import ArcsineAreas
 
@@ -124,7 +124,8 @@ def test_bands_along_the_prior_are_those_of_compare():
     expected = sa.decision.difference_curves(evaluation)
     values = evaluation.auprec_by_cell(grid).swapaxes(0, 1)
     options = {"alpha": 0.05, "control": None, "rng": 0}
-    result = difference_curves_over_folds(values, grid, evaluation.models, evaluation.design, **options)
+    tests = compare_over_folds(grid, values, None, evaluation.design)
+    result = tabulate_differences(tests, evaluation.models, **options)
     pd.testing.assert_frame_equal(result, expected)
     result = sa.compare_values(sa.load_satellite_scores(), measure=Measure.expected_cost(1, 20))
     curves = result.tables["difference_curves"]
@@ -152,6 +153,44 @@ def test_a_stated_threshold_on_a_test_set_is_a_paired_t_test(wide):
     assert ranking["model"].tolist() == sorted(costs, key=costs.get)
     assert ranking["mean"].to_numpy() == pytest.approx(sorted(costs.values()))
     assert ranking["mean"].between(ranking["conf_low"], ranking["conf_high"], inclusive="neither").all()
+
+
+@each("kind", ["folds", "test set"])
+def test_bands_and_crossings_are_those_of_the_tests_at_single_priors(kind):
+    rng, n = np.random.default_rng(3), 600
+    shared = {"case": np.arange(n), "y_true": (rng.random(n) < 0.25).astype(int)}
+    shapes = (("a", 1.5, 1.0), ("b", 1.0, 0.6), ("c", 1.45, 1.2))
+    scores = pd.concat(
+        pd.DataFrame({"model": m, "y_score": d * shared["y_true"] + s * rng.normal(size=n), **shared})
+        for m, d, s in shapes
+    ).assign(fold=lambda frame: frame["case"] % 5 if kind == "folds" else 0)
+    measure = Measure.expected_cost(1, 5, (0.05, 0.4), threshold=0.8)
+    design = "kfold" if kind == "folds" else "auto"
+    result = sa.compare_values(scores, measure=measure, design=design, alpha=0.1)
+    curves, crossings = result.tables["difference_curves"], result.tables["crossings"]
+
+    def compare_at(prior, a, b):
+        at_prior = replace(measure, deployment_prior=sa.UniformPrior(prior, prior))
+        pairs = sa.compare_values(scores, measure=at_prior, design=design).pairs.query("role == 'primary'")
+        return next(row for row in pairs.itertuples() if {row.model_a, row.model_b} == {a, b})
+
+    for row in curves.iloc[[3, 60, 120]].itertuples():
+        pair = compare_at(row.prior, row.model_a, row.model_b)
+        sign = 1 if pair.model_a == row.model_a else -1
+        assert sign * pair.estimate == pytest.approx(row.estimate, rel=1e-9)
+        assert pair.std_error == pytest.approx(row.std_error, rel=1e-9)
+        assert row.p_adjusted > pair.p_value
+    assert len(crossings) >= 2
+    assert crossings["prior"].is_monotonic_increasing
+    for row in crossings.head(2).itertuples():
+        pair = compare_at(row.prior, row.model_below, row.model_above)
+        assert abs(pair.estimate) < 0.02 * pair.std_error
+        for limit, is_open in ((row.conf_low, row.open_low), (row.conf_high, row.open_high)):
+            p = compare_at(limit, row.model_below, row.model_above).p_value
+            assert p > 0.1 if is_open else p == pytest.approx(0.1, abs=0.005)
+    lead = crossings[crossings["lead"]].iloc[0]
+    text = result.verdict.where_it_changes
+    assert f"from {lead.model_below} to {lead.model_above} near prior {lead.prior:.3g} (interval" in text
 
 
 def test_where_it_changes_is_said_by_the_kind_of_measure(wide):

@@ -482,7 +482,7 @@ def test_halves_go_with_their_prior_and_rounding_has_no_width():
     rng = np.random.default_rng(0)
     values, halves = rng.normal(size=(6, 3, 2)), rng.normal(size=(4, 3, 2))
     design = SimpleNamespace(variance_inflation=2.0, ratio=0.25)
-    _, found, _ = bands._test_over_folds(np.array([0.1, 0.5]), values, halves, design=design)
+    _, found, _ = bands.compare_over_folds(np.array([0.1, 0.5]), values, halves, design=design)
     for prior in range(2):
         alone = paired_t(values[..., prior], inflation=2.0, halves=halves[..., prior])
         np.testing.assert_array_equal([part[:, prior] for part in found], alone)

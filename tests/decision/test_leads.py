@@ -15,8 +15,8 @@ from scipy.special import expit, logit
 from skewanova import decision, evaluate, load_satellite_scores, read_scores
 from skewanova.curves.chebyshev import panel_priors
 from skewanova.decision import auprec_bands, leads
-from skewanova.decision.joint_curves import JointCurves, PanelCurves
-from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
+from skewanova.decision.joint_curves import JointCurves, PanelCurves, joint_curves
+from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS, interpolate_crossings
 from skewanova.evaluation import auprec_by_prior, regret
 from skewanova.inference import compare_test_set
 from studies.decisions import Model, SampleSizes, crossing_pair, draw_scores
@@ -292,6 +292,15 @@ def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
         assert (row.open_low, row.open_high) == (low == 0, high == len(grid) - 1)
         slope = (difference[here] - difference[here - 1]) / (grid[here] - grid[here - 1])
         assert (row.std_error, row.df) == (pytest.approx(error[here] / slope, rel=0.01), 9)
+
+
+def test_crossings_on_a_grid_are_near_the_roots(folds):
+    measures = designed(folds[0], RATIO)
+    expected = decision.find_crossings(measures)
+    joint = joint_curves(measures, expit(np.linspace(logit(0.004), logit(0.6), 801)))
+    found = interpolate_crossings(joint, measures.models, 0.05)
+    assert len(expected)
+    pd.testing.assert_frame_equal(found, expected, rtol=2e-3, check_dtype=False)
 
 
 def t_of_difference(table, prior):
