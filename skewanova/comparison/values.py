@@ -586,26 +586,29 @@ def _analyse_cases(
     pairs = analysis.compare_families(result, {})
     differences = build_difference_frame(result).assign(spread=result.std_error)
     target = _set_target(options, result.models)
+    refusable, tests = measure.rule is None and len(result.models) > 2, analysis.test_models(result)
+    checks = _check_class_sizes(areas.sample, refusable=refusable)
+    refused = warn_each(advice for advice in checks["advice"] if advice and refusable)
     frames = {
         "values": table.values,
-        "tests": analysis.test_models(result).to_frame(),
+        "tests": tests.to_frame().assign(**({"p_value": np.nan} if refused else {})),
         "pairs": pairs,
         "ranking": _rank_cases(measured, result, pairs, options, sign=measure.sign),
         "effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control),
-        "assumptions": _check_class_sizes(areas.sample, is_area=measure.rule is None),
+        "assumptions": checks,
         "plans": build_plan(
             plan_over_cases(areas, target), result.models, evaluation.design, target, control=options.control
         ),
     }
     if rope is not None:
         frames["equivalence"] = compute_posterior(result, rope, options.family_options)
-    return frames, list_sample_warnings(areas.sample)
+    return frames, [*list_sample_warnings(areas.sample), *refused]
 
 
-def _check_class_sizes(sample: Sample, *, is_area: bool) -> pd.DataFrame:
+def _check_class_sizes(sample: Sample, *, refusable: bool) -> pd.DataFrame:
     """Return rows for positives, negatives: check, statistic (effective size), p_value nan, advice or ""."""
     units = " (counted in clusters)" if sample.clustered else ""
-    risk = CLASS_RISKS[is_area]
+    risk = CLASS_RISKS[refusable]
     rows = []
     for name in ("positives", "negatives"):
         size = sample.effective_size(positive=name == "positives")

@@ -39,8 +39,11 @@ VALUES_RATES = {
 }  # fmt: skip
 
 
-#: Risk of few cases of a class, for areas under ROC (True) and for costs (studies/records/measures.md).
-CLASS_RISKS = {True: "the test of all models may reject too often", False: "differences are hard to find"}
+#: Risk of few cases of a class: for areas under ROC of three or more models, and else (records/measures.md).
+CLASS_RISKS = {
+    True: "the test of all models may reject too often, so it has no p-value",
+    False: "differences are hard to find",
+}
 
 
 def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None = None) -> Verdict:
@@ -221,7 +224,7 @@ def _write_values_weakness(result: TestedResult, writer: LineWriter) -> str:
         size = writer.add_number(row.statistic, "statistic", "assumptions", "{:.3g}".format)
         weighted = "effective " if result.design.weighted else ""
         units = "clusters with " if result.design.n_clusters else weighted
-        risk = CLASS_RISKS["deployment_prior" not in result.settings]
+        risk = CLASS_RISKS["deployment_prior" not in result.settings and len(result.ranking) > 2]
         return f"Only {size} {units}{row.check}: {risk}."
     if result.unit == "run":
         return "Other test cases are not covered: compare scores to include them."

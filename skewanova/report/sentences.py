@@ -69,6 +69,8 @@ def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFram
 def explain_untested_models(row: Any) -> str:
     """Return why a test of all models has no p-value, as a clause after "because"."""
     if get_test(row.test).sampling_unit == "cases":
+        if np.isfinite(row.statistic):
+            return "a class has too few cases"
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
 

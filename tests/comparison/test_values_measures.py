@@ -289,7 +289,8 @@ def test_scores_in_single_precision_are_flagged_at_the_threshold(wide):
 def test_few_cases_are_named_by_their_unit_and_risk(wide):
     few = wide.groupby("y_true").head(12)
     area, cost = (sa.compare_values(lengthen(few), measure=m).verdict for m in (Measure.roc_auc(), STATED))
-    assert area.weakest_point == "Only 12 positives: the test of all models may reject too often."
+    risk = "the test of all models may reject too often, so it has no p-value"
+    assert area.weakest_point == f"Only 12 positives: {risk}."
     assert cost.weakest_point == "Only 12 positives: differences are hard to find."
     number, positive = np.arange(150), wide["y_true"] == 1
     clustered = lengthen(wide, cluster=np.where(positive, number % 9, 9 + number % 40))
@@ -299,6 +300,23 @@ def test_few_cases_are_named_by_their_unit_and_risk(wide):
     expect_error(
         "tested over further runs only", sa.compare_values, fixed, measure=STATED, design="fixed_runs"
     )
+
+
+def test_few_cases_leave_the_test_of_all_areas_without_a_p_value(wide):
+    few = lengthen(pd.concat([wide[wide["y_true"] == 1].head(12), wide[wide["y_true"] == 0]]))
+    with pytest.warns(sa.SkewanovaWarning, match="few positives, 20 are needed: the test of all models"):
+        areas = sa.compare_values(few, measure=Measure.roc_auc())
+    assert any("few positives" in text for text in areas.warnings)
+    assert areas.tests["p_value"].isna().all()
+    assert np.isfinite(areas.tests["statistic"]).all()
+    assert areas.pairs["p_value"].notna().all()
+    reason = "could not be tested for a difference, because a class has too few cases"
+    assert reason in areas.conclusions[0]
+    others = few[few["model"] != "weak"], Measure.roc_auc()
+    for scores, measure in (others, (few, STATED)):  # a single pair, whose test holds, and a cost
+        result = sa.compare_values(scores, measure=measure)
+        assert result.tests["p_value"].notna().all()
+        assert not any("are needed" in text for text in result.warnings)
 
 
 def test_a_recall_that_no_threshold_reaches_is_reported(wide):
