@@ -269,7 +269,7 @@ def _place_crossing(each: Crossing, scale: Scale, font: int) -> dict[str, Any]:
     """Return by name x, y (ring), low, high (bar), text_x, text_y in pixels, anchor, and texts (or [])."""
     prior, low, high, value = each
     x, y = float(scale.x(prior)), float(scale.y(value))
-    texts = ["the highest mean changes", f"at {prior:.3g} ({low:.3g} to {high:.3g})"]
+    texts = ["the lead changes", f"at {prior:.3g} ({low:.3g} to {high:.3g})"]
     width = TEXT_WIDTH * font * max(map(len, texts))
     is_left = x - 40 - width > scale.left or x - scale.left > scale.right - x
     is_above = y - scale.top > 100 and is_left
