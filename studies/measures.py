@@ -24,13 +24,14 @@ from skewanova.inference.single_test_set import (
     compute_pair_tests,
     omnibus_f_test,
 )
+from skewanova.priors.evidence import Support
 from skewanova.priors.weightings import UniformPrior
 from skewanova.scores.design import fold_mean_interval
 from skewanova.scores.values import read_values
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, one_by_one
 from studies.scenarios import LEVELS
-from studies.values import DESIGNS, PROBABILITIES, SAMPLES, default_p_values, draw_parts
+from studies.values import DESIGNS, PROBABILITIES, SAMPLES, SETTING, default_p_values, draw_parts
 
 PRIOR = 0.1
 
@@ -144,7 +145,11 @@ def numbers_over_folds(learner: str, name: str, rng: np.random.Generator) -> Flo
         for each, labels in parts
         for models, label in zip(np.moveaxis(each, 1, 0), labels, strict=True)
     ]
-    return curve_numbers(curves, stated)
+    n_cases = SETTING.n_negative, SETTING.n_positive
+    if name in SAMPLES:  # each fold has cases of its own
+        n_positive = sum(int(labels.sum()) for _, labels in parts)
+        n_cases = sum(labels.size for _, labels in parts) - n_positive, n_positive
+    return curve_numbers(curves, stated, Support(*n_cases))
 
 
 def numbers_of_runs(n_runs: int, rng: np.random.Generator) -> Floats:
@@ -156,7 +161,9 @@ def numbers_of_runs(n_runs: int, rng: np.random.Generator) -> Floats:
     return curve_numbers(curves, "runs")
 
 
-def curve_numbers(curves: Sequence[Sequence[RocCurve]], stated: str | FoldDesign) -> Floats:
+def curve_numbers(
+    curves: Sequence[Sequence[RocCurve]], stated: str | FoldDesign, support: Support | None = None
+) -> Floats:
     """Return the numbers of :func:`numbers_over_folds` of curves, a list of the models for every fold."""
     rows = []
     for measure in FOLD_MEASURES.values():
@@ -164,20 +171,23 @@ def curve_numbers(curves: Sequence[Sequence[RocCurve]], stated: str | FoldDesign
             (str(k), j): roc for j, models in enumerate(curves) for k, roc in enumerate(models)
         }
         gains = measure.sign * measure.mean(cells).reshape(len(curves), N_MODELS)
-        rows.append(gain_numbers(gains, stated))
+        size = None if support is None else measure.count_limiting_cases(support)
+        rows.append(gain_numbers(gains, stated, size))
     return np.array(rows)
 
 
-def gain_numbers(gains: Floats, stated: str | FoldDesign) -> tuple[float, ...]:
+def gain_numbers(gains: Floats, stated: str | FoldDesign, size: Floats | None = None) -> tuple[float, ...]:
     """Return the numbers of :func:`numbers_over_folds` of gains (n_folds, n_models)."""
     design, _ = resolve_design(stated, read_values({str(k): column for k, column in enumerate(gains.T)}))
-    columns = np.stack([gains[:, 0] - gains[:, 1], gains[:, 0]])
-    intervals = fold_mean_interval(
-        columns.mean(axis=1), columns.std(axis=1, ddof=1), len(gains), ratio=design.ratio, level=0.95
+    difference, mean = (
+        fold_mean_interval(
+            column.mean(), column.std(ddof=1), len(gains), ratio=design.ratio, level=0.95, size=n
+        )
+        for column, n in ((gains[:, 0] - gains[:, 1], None), (gains[:, 0], size))
     )
-    (low, mean_low), (high, mean_high) = intervals.low, intervals.high
-    misses = float(low > 0 or high < 0)
-    return (*default_p_values(gains, stated), misses, gains[:, 0].mean(), float(mean_low), float(mean_high))
+    misses = float(difference.low > 0 or difference.high < 0)
+    limits = float(mean.low), float(mean.high)
+    return (*default_p_values(gains, stated), misses, gains[:, 0].mean(), *limits)
 
 
 def numbers_of_test_set(setting: SampleSize, rng: np.random.Generator) -> Floats:

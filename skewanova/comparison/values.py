@@ -326,7 +326,7 @@ def _order_gains(table: ValueTable, sign: float, unit: str) -> pd.DataFrame:
 
 
 def _analyse_folds(
-    tests: FoldTests, table: ValueTable, settings: Mapping[str, Any]
+    tests: FoldTests, table: ValueTable, settings: Mapping[str, Any], *, size: Floats | None = None
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return frames of VALUES_FRAMES by name, from tests over folds, runs or data sets, and warnings."""
     options, unit, rope = tests.options, settings["unit"], settings["rope"]
@@ -338,7 +338,7 @@ def _analyse_folds(
         "values": table.values.rename(columns={"fold": unit.replace(" ", "")}),
         "tests": pd.concat([test.to_frame() for test in omnibus], ignore_index=True),
         "pairs": pairs,
-        "ranking": _rank(tests, pairs, unit, sign=1.0 if settings["greater_is_better"] else -1.0),
+        "ranking": _rank(tests, pairs, unit, sign=1.0 if settings["greater_is_better"] else -1.0, size=size),
         **tests.describe_pairs(rope),
         "assumptions": assumptions(tests.frame, alpha=options.alpha),
         "plans": plan_folds(
@@ -426,11 +426,13 @@ def _order_models(gains: Floats, unit: str) -> list[int]:
     return order
 
 
-def _rank(tests: FoldTests, pairs: pd.DataFrame, unit: str, *, sign: float) -> pd.DataFrame:
+def _rank(
+    tests: FoldTests, pairs: pd.DataFrame, unit: str, *, sign: float, size: Floats | None
+) -> pd.DataFrame:
     """Return the ranking of the models, whose gains are `sign` times their values."""
     (gains, models), options, design = build_fold_table(tests.frame), tests.options, tests.design
     mean, std, n_folds = gains.mean(axis=0), gains.std(axis=0, ddof=1), len(gains)
-    interval = fold_mean_interval(mean, std, n_folds, ratio=design.ratio, level=1 - options.alpha)
+    interval = fold_mean_interval(mean, std, n_folds, ratio=design.ratio, level=1 - options.alpha, size=size)
     covariance = fold_statistics.covariance_of_means(gains, design.ratio)
     p_best = np.full(len(models), np.nan)
     if unit != "data set":  # whose values need be neither normal nor comparable
@@ -512,7 +514,8 @@ def _compare_scores(
     else:
         gains = _order_gains(values, measure.sign, unit)
         tests = FoldTests(gains, evaluation.models, stated, options)
-        frames, warnings = _analyse_folds(tests, values, settings)
+        size = measure.count_limiting_cases(evaluation.support) if unit == "fold" else None
+        frames, warnings = _analyse_folds(tests, values, settings, size=size)
     checks = soundness(evaluation)
     frames["assumptions"] = pd.concat([frames["assumptions"], checks], ignore_index=True)
     suspicions = checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS) & (checks["advice"] != ""), "advice"]

@@ -15,7 +15,8 @@ from skewanova.curves.roc import RocCurve
 from skewanova.decision.operating import ThresholdRule, check_costs, weighted_sum, wilson_estimate
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
-from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
+from skewanova.priors.evidence import Support
+from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior, typical_prior
 from skewanova.scores.design import logit_interval
 
 #: Values at true and false positive rates, priors, and costs of a false positive and a false negative.
@@ -188,6 +189,14 @@ class Measure:
             return self.by_prior(curves, np.array([0.5]))[:, 0]
         priors, weights = self.deployment_prior.quadrature()
         return np.asarray(self.by_prior(curves, priors) @ weights / weights.sum())
+
+    def count_limiting_cases(self, support: Support) -> Floats | None:
+        """Return the number of cases behind a mean precision or recall over folds; None for other values."""
+        # by t, means of precision missed up to .125 (studies/records/measures.md)
+        if self.deployment_prior is None or self.value not in {"precision", "recall"}:
+            return None
+        prior = 0.5 if self.value == "recall" else typical_prior(self.deployment_prior)
+        return support.effective_size(prior)
 
     def gains_at_rates(self) -> tuple[float, Floats]:
         """Return the mean gain over priors at rates 0, and its slopes (2,) in tpr and fpr, at a threshold."""

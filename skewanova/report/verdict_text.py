@@ -594,6 +594,6 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter, rates: Any) -
     is_half = round(design.test_fraction or 0.0, 2) == 0.5
     remedy = "" if rate <= MEASURED_LEVEL or is_half else "; half splits lower it"
     return (
-        "Folds share training data, so p is approximate: simulated type I error "
+        "Folds share training data, so p and intervals are approximate: simulated type I error "
         f"{writer.add_number(rate, 'rate', 'design')} with unstable learners, nominal {level}{remedy}."
     )

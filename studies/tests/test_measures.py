@@ -14,8 +14,10 @@ import skewanova as sa
 from skewanova.base.checks import Bools, Floats
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import compute_pair_tests, omnibus_f_test
+from skewanova.priors.evidence import Support
 from studies.measures import (
     CASE_MEASURES,
+    FOLD_MEASURES,
     MEASURE_COLUMNS,
     TEST_SETS,
     SampleSize,
@@ -74,6 +76,24 @@ def test_numbers_over_folds_are_those_of_compare_values() -> None:
     effect = result.tables["effects"].set_index(["model_a", "model_b"])
     pair = effect.loc[("0", "1")] if ("0", "1") in effect.index else effect.loc[("1", "0")]
     assert numbers[2] == float(pair["conf_low"] > 0 or pair["conf_high"] < 0)
+
+
+def test_intervals_of_a_mean_over_folds_are_those_of_compare_values() -> None:
+    measure, n_folds = FOLD_MEASURES["precision at recall 0.8"], 5
+    rng = np.random.default_rng(2)
+    parts = []
+    for fold in range(n_folds):
+        positive = np.arange(60) < 20
+        part = lengthen(positive, rng.normal(size=(60, 3)) + 1.5 * positive[:, None])
+        parts.append(part.assign(fold=fold, case=part["case"] + 60 * fold))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+        result = sa.compare_values(pd.concat(parts), measure=measure, design="independent")
+    gains = result.tables["values"].pivot(index="fold", columns="model", values="value").to_numpy()
+    size = measure.count_limiting_cases(Support(200, 100))
+    row = result.ranking.set_index("model").loc["0"]
+    limits = row["mean"], row["conf_low"], row["conf_high"]
+    assert gain_numbers(gains, "independent", size)[3:] == pytest.approx(limits, rel=1e-12)
 
 
 def test_true_gains_are_means_of_large_samples() -> None:

@@ -19,6 +19,7 @@ from skewanova.decision import Measure
 from skewanova.decision.bands import compare_over_folds, difference_grid, tabulate_differences
 from skewanova.inference.paired_test_set import get_test_set
 from skewanova.inference.single_test_set import ArcsineAreas
+from skewanova.scores.design import logit_interval
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 STATED = Measure.expected_cost(1, 5, (0.05, 0.3), threshold=0.5)
@@ -95,6 +96,19 @@ def test_clusters_are_those_of_obuchowski():
             assert areas.area_covariance[i, j] == pytest.approx(value, rel=0.2)
 
 
+@each("measure", [Measure.precision_at_recall(0.8, 0.1), Measure.recall_at_alert_rate(0.2, 0.1)])
+def test_means_of_precision_and_recall_over_folds_have_limits_on_the_logit_scale(measure):
+    scores = sa.load_satellite_scores()
+    result, support = sa.compare_values(scores, measure=measure), sa.evaluate(scores).support
+    mean, std = (result.ranking[name].to_numpy() for name in ("mean", "std"))
+    negatives = support.n_negative * (1 if measure.value == "recall" else 1 / 9)
+    size = min(support.n_positive, negatives)
+    error = std * np.sqrt(1 / result.design.n_folds + result.design.ratio)
+    limits = logit_interval(mean, error, df=result.design.n_folds - 1, level=0.95, size=size)
+    assert result.ranking[["conf_low", "conf_high"]].to_numpy() == pytest.approx(np.transpose(limits))
+    assert result.ranking["conf_high"].max() < 1
+
+
 @each("measure", [Measure.roc_auc(), Measure.expected_cost(1, 20), Measure.recall_at_alert_rate(0.2)])
 def test_measures_over_folds_are_tested_as_their_values(measure):
     scores = sa.load_satellite_scores()
@@ -109,7 +123,9 @@ def test_measures_over_folds_are_tested_as_their_values(measure):
         rope=0.01,
         greater_is_better=measure.greater_is_better,
     )
-    pd.testing.assert_frame_equal(result.ranking, expected.ranking)
+    limits = [] if measure.value != "recall" else ["conf_low", "conf_high"]  # on the logit scale
+    ranking, other = (each.ranking.drop(columns=limits) for each in (result, expected))
+    pd.testing.assert_frame_equal(ranking, other)
     for name in ("pairs", "tests", "effects", "equivalence", "plans"):
         one, other = (
             each.tables[name].drop(columns="response", errors="ignore") for each in (result, expected)
