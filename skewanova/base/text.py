@@ -210,7 +210,7 @@ def count_decimals(values: Iterable[float]) -> int:
 
 
 def format_factor(value: float) -> str:
-    """Return a number from 0.0001 on with two significant digits, no exponent: 3.2, 47, 1,200."""
+    """Return a number with two significant digits, and no exponent from 0.0001 on: 3.2, 47, 1,200."""
     rounded = float(f"{value:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 

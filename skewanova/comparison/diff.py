@@ -203,7 +203,7 @@ def describe_other(source: object) -> str:
 
 
 def read_result_csv(path: Path) -> pd.DataFrame:
-    """Return the frame of a CSV file of an output folder; names are text, since a model may be called NA."""
+    """Return the frame of a ranking, leaders or score_bins file; names are text, as one may be called NA."""
     text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
     missing = {"score_high": [""], "iauprec": [""]}
     return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=missing)

@@ -340,7 +340,7 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
 def _judge_lead(
     batches: Mapping[str, tuple[Bools, Floats]], measure: tuple[DeploymentPrior, str], looks: Looks
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield `LEAD_COLUMNS` by batch with enough labels: the longest window behind, else ahead, else open."""
+    """Yield `LEAD_COLUMNS` by batch: its longest window of enough labels behind, else ahead, else open."""
     labelled = {name: cases for name, cases in batches.items() if len(cases[0])}
     for number, name in enumerate(labelled, 1):
         level = 1 - 2 * float(norm.sf(looks.critical_value(number)))

@@ -250,7 +250,7 @@ def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Flo
 
 
 def _evaluate_in_chunks(prior: Floats, size: int, sums: Kernel) -> Floats:
-    """Return `sums` at every prior (n_priors,), computed from short columns of priors to save memory."""
+    """Return `sums` at every prior (n_priors,), by columns of at most MAX_PRECISIONS / `size` priors."""
     n_rows = max(1, MAX_PRECISIONS // max(1, size))
     values = np.empty(len(prior))
     for i in range(0, len(prior), n_rows):

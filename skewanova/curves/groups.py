@@ -328,7 +328,7 @@ class WeightedCurve(CurveWithoutThresholds):
         return cls(n_positive, n_negative, np.concatenate([p.weights for p in parts]), parts[0].n_best)
 
     def counts(self) -> tuple[Floats, Floats]:
-        """Return weights of positives by step, and of negatives above step 1, at it, above step 2, ..."""
+        """Return weights of positives by step; of negatives above step 1, at it, above step 2, ..., below."""
         index, scores = np.flatnonzero(self.weights[:, 1]), np.arange(len(self.weights))
         slot = sum(np.searchsorted(index, scores, side=side) for side in ("left", "right"))
         fall = np.bincount(slot, weights=self.weights[:, 0], minlength=2 * len(index) + 1)

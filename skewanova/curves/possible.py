@@ -320,7 +320,7 @@ class _CurveSearch:
         return np.append(cells.sum(axis=1), self._width[lost].sum())
 
     def find_range(self, measure: int, limits: Floats, fixed: Sequence[int]) -> tuple[float, float]:
-        """Return the least and largest mean of an area, given limits (2, n_areas) of the `fixed`; or nan."""
+        """Return least and largest mean of an area, limits (2, n_areas) on the `fixed`; nan if impossible."""
         goal = np.eye(len(self.names))[measure]
         return self.solve(limits, fixed, goal), -self.solve(limits, fixed, -goal)
 

@@ -221,7 +221,7 @@ def _is_lead_change(panel: PanelCurves, below: int, above: int, prior: float) ->
 def intervals_covering_zero(
     edges: Floats, difference: Floats, half_width: Floats
 ) -> list[list[tuple[float, float]]]:
-    """Return by pair (row, at Chebyshev nodes) log-odds (low, high) where |difference| <= half_width."""
+    """Return by row (Chebyshev nodes between `edges`) log-odds (low, high) of |difference| <= half_width."""
     excess = difference**2 - half_width**2
     size = np.abs(excess).max(axis=1)
     excess = excess / np.where(size > 0, size, 1.0)[:, None]

@@ -145,7 +145,7 @@ class Measure:
 
     @property
     def _target(self) -> float:
-        """Number that the rule takes; a mapping by model is for tables only."""
+        """Number that the rule takes; raise for a mapping by model, which is for tables only."""
         return float(self.rule.target)  # type: ignore[union-attr, arg-type]
 
     def describe(self) -> str:

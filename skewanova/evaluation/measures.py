@@ -123,7 +123,7 @@ class Evaluation(FrameResult):
         return self._half_differences(self.halvings, result.iauprec)
 
     def auprec_half_differences(self, priors: ArrayLike) -> Floats | None:
-        """Return half of (AUPREC in half 0 - in half 1), (n_halvings, n_models, n_priors), or None."""
+        """Return (AUPREC in half 0 - half 1) / 2, (n_halvings, n_models, n_priors); None without halvings."""
         pi = check_prior_list(priors, "priors")
         if self.halvings is None:
             return None

@@ -119,7 +119,7 @@ class CaseDeviations:
 
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, by projection, deviations (n_rows, n_models * n_priors) before `scale`, variances after."""
+        """Return, by projection, :meth:`project_units` by `weight`, and :meth:`variances` with `scale`."""
         combine, expand = self.find_basis()
         tables = (replace(table, values=table.values @ combine) for table in self.tables)
         reduced = CaseDeviations(self.sample, tuple(tables))
@@ -139,7 +139,7 @@ class CaseDeviations:
         return axes.T / size[:, None], axes * size
 
     def variances(self, projection: PriorProjection) -> VarianceEstimates:
-        """Return variances and degrees of freedom of all models and pairs at the priors of a projection."""
+        """Return variances and df of all pairs (n_pairs, n_priors) and models (n_models, n_priors)."""
         unit, sums = self.sum_powers(projection)
         return VarianceEstimates.from_power_sums(self.sample, sums, len(projection.scale), unit)
 
@@ -159,7 +159,7 @@ class CaseDeviations:
         return unit, power_sums(curves, len(self.sample.strata), n_curves, projection.weight.shape[1])
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
-        """Yield, by `step` units, the position in `strata` and the models' deviations (step, n_nodes)."""
+        """Yield a position in `strata` and models' deviations (n_units, n_nodes), `step` units or fewer."""
         for kind, (rows, _) in enumerate(self.sample.strata):
             for part in split_rows(rows, step):
                 yield kind, [table.select_units(part) for table in self.tables]

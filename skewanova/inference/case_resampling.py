@@ -206,7 +206,7 @@ class StepTable(NamedTuple):
 
     @classmethod
     def from_counts(cls, n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
-        """Return the table from counts or weights of positives (n_rises,) and by slot (2 n_rises + 1,)."""
+        """Return the table of positives (n_rises,) and negatives (2 n_rises + 1,) by `CaseRanks.slot`."""
         fp = np.cumsum(n_neg).astype(np.float64)
         tp = np.cumsum(n_pos, dtype=np.float64)
         fp_step = fp[1::2]
@@ -372,7 +372,7 @@ class _LeaveOneOut:
 
 
 def _write_changes(values: Floats, entry: Codes, changes: Floats) -> None:
-    """Write changes (n_weightings, n_positions) into the rows `entry` of `values`, skipping entries of -1."""
+    """Write changes (n_weightings, n_positions) into rows `entry` (n_positions,) of `values`, unless -1."""
     present = entry >= 0
     values[entry[present]] = changes[:, present].T
 

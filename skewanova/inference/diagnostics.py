@@ -212,7 +212,7 @@ def additivity_test(values: Floats) -> tuple[float, float]:
 
 
 def _test_assumptions(values: Floats) -> dict[str, Any]:
-    """Return (statistic, p-value) by test: normality, spread, sphericity, additivity; nan if impossible."""
+    """Return (statistic, p or nan) of normality, spread, sphericity, additivity of (n_folds, n_models)."""
     tests: dict[str, Any] = dict.fromkeys(("normality", "spread", "sphericity"), (np.nan, np.nan))
     n_folds, n_models = values.shape
     if find_degenerate(values) is None:

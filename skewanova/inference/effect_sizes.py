@@ -298,7 +298,7 @@ def _paule_mandel_variance(effects: Floats, variances: Floats) -> float:
 
 
 def _typical_variance(variances: Floats) -> float:
-    """Return Higgins and Thompson's (2002) typical error variance, (k - 1) sum(w) / (sum(w)^2 - sum(w^2))."""
+    """Return Higgins and Thompson's (2002) variance (k - 1) sum(w) / (sum(w)^2 - sum(w^2)), w = 1 / v."""
     # the square of the sum less the sum of squares is rounding where one study has nearly all the weight
     least = variances.min()
     weight = least / variances

@@ -345,7 +345,7 @@ def choose_method(n_positive: float, support: float) -> str:
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools, included: Bools) -> Codes | None:
-    """Return included cases' folds from 0, or None; raise if unfit for `method` or if one lacks a class."""
+    """Return included cases' folds from 0, None for None; raise if unfit for `method` or lacking a class."""
     if (folds is None) != (method != "cross_validation"):
         other = "uses no `folds`; leave them out, or state method='cross_validation'"
         problem = "needs `folds`, one for each case" if folds is None else other

@@ -413,7 +413,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
 
 
 def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
-    """Return the sums of squares of the models and of the error, both within folds."""
+    """Return sums of squares within folds, of models (`design` but its first column) and of the error."""
     table = np.column_stack([values, design[:, 1:]])
     within = table - (_sum_by_fold(table, fold) / np.bincount(fold)[:, None])[fold]
     effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]

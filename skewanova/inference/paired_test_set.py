@@ -48,7 +48,7 @@ class PairedTestSet:
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, by projection, deviations (n_rows, n_models * n_priors) before `scale`, variances after."""
+        """Return, by projection, `CaseDeviations.project_units` before `scale`, and variances after it."""
         scores = [self._models[name] for name in evaluation.models]
         return CaseDeviations.from_models(scores, priors, evaluation.area_estimator).project(projections)
 
@@ -71,7 +71,7 @@ def get_test_set(evaluation: Evaluation) -> PairedTestSet:
 
 
 def is_distributed(table: Scores | None) -> TypeGuard[StreamedScores]:
-    """Return True if the cases of the scores are on workers."""
+    """Return True for `StreamedScores` with `parts`, whose cases are on workers; else False."""
     return isinstance(table, StreamedScores) and table.parts is not None
 
 

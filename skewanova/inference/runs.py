@@ -348,7 +348,7 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
 
 
 def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
-    """Return the frame of :func:`components`: run, model x run (unless nested), cases' parts, a row each."""
+    """Return the frame of :func:`components`, by areas (n_models, n_runs) and covariance, model by model."""
     n_models = len(values)
     shared = case_covariances(covariance, n_models, nested=nested)
     one_area = float(np.diag(covariance).mean()) - shared.same_model

@@ -73,7 +73,7 @@ def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) ->
 def draw_bands(
     ax: Axes, frame: pd.DataFrame | None, palette: Mapping[str, Color], *, level: str = ""
 ) -> list[Entry]:
-    """Draw the simultaneous band of each model; return [entry], or [] if frame is None or all limits nan."""
+    """Draw simultaneous bands; return [entry], with `level`, or [] if frame is None or all limits nan."""
     if frame is None or frame["conf_low"].isna().all():
         return []
     alpha = styling.choose_opacity(len(palette))

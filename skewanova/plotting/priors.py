@@ -105,7 +105,7 @@ def plot_monitor(
 
 
 def get_estimates(source: object) -> Mapping[str, PriorEstimate]:
-    """Return by model the prior estimates of an estimate (as ""), several or a comparison; else {}."""
+    """Return prior estimates by model, or as "" if one is for all, of an estimate or comparison; else {}."""
     prior = getattr(getattr(source, "evaluation", None), "deployment_prior", source)
     if isinstance(prior, PriorEstimate):
         return {"": prior}

@@ -317,7 +317,7 @@ def make_line_styles(models: Sequence[str], palette: Palette = None) -> dict[str
 
 
 def model_labels(models: Iterable[str], width: int = MAX_NAME_LENGTH) -> dict[str, str]:
-    """Return each model's label: one line of plain text, shortened, distinct from the others."""
+    """Return each model's label: one line, distinct, at most `width` characters before each $ is escaped."""
     named = {model: model if model.strip() else repr(model) for model in list_distinct(models)}
     labels = shorten_names(named.values(), width)
     return {  # $...$ would be a formula

@@ -298,7 +298,7 @@ def _choose_step(n_rows: int) -> int:
 
 
 def _compute_roc(source: ReportSource) -> pd.DataFrame:
-    """Return the ROC curves (model, fold, fpr, tpr) at 201 false positive rates, or at 51 if too many."""
+    """Return ROC curves (model, fold, fpr, tpr) at 201 false positive rates, or 51 if over MAX_POINTS."""
     step = _choose_step(len(source.evaluation.curves) * len(curves.RATE_GRID))
     return curves.roc(source.evaluation, fpr=curves.RATE_GRID[::step])
 

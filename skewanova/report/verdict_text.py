@@ -544,7 +544,7 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield at most a sentence, on the largest difference of two candidates that is not excluded."""
+    """Yield at most a sentence, if no model wins: the largest difference not excluded of the best two."""
     # A factor of cases would be planned on the observed difference, which may be noise (docs/planning.md).
     if facts.state not in {"undecided", "tie"}:
         return

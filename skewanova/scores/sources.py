@@ -194,7 +194,7 @@ class ParquetSource:
         return sum(self.sizes.values())
 
     def where(self, row: int) -> str:
-        """Return "row 3" for a row or, of a folder, "row 3 of 'a.parquet'", counted from 0 in that file."""
+        """Return "row 3", or of a folder "row 3 of 'a.parquet'"; the rows of each file count from 0."""
         if not self.path.is_dir():
             return name_row(row)
         for file, n_rows in self.sizes.items():

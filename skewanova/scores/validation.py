@@ -323,7 +323,7 @@ def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
 
 
 def _check_cases(table: ScoreTable, where: RowName) -> None:
-    """Raise if a (model, fold, case) repeats or a case has both labels."""
+    """Raise if a (model, fold, case) repeats, with its rows by `where`, or if a case has both labels."""
     if _has_repeated_cases(table):
         n_cases = len(table.frame["case"].cat.categories)
         key = table._cell_codes.astype(np.int64) * n_cases + table.codes("case")
