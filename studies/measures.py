@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
-from skewanova import FoldDesign, SkewanovaWarning
+from skewanova import FoldDesign, SkewanovaWarning, compare_values
 from skewanova.base.checks import Floats
 from skewanova.comparison.values import resolve_design
 from skewanova.curves.estimators import ROC_AUC
@@ -228,6 +229,38 @@ def measure_sample(measure: Measure, sample: Sample, scores: Floats) -> Measured
     parts = [measure_rates(model, measure.threshold) for model in models]
     rates, values = np.stack([each for each, _ in parts]), np.stack([each for _, each in parts], axis=1)
     return measure_gains(measure, (rates, values), sample, 0.05)
+
+
+def curves_of_test_set(replicates: int, *, crossing: bool, seed: int = 77) -> tuple[float, float]:
+    """Return the rates of rejecting bands at .05 and .005 or, if `crossing`, of covered and lacking crossings.
+
+    Scores of 50 positives and 200 negatives are normal and correlate by one half. A false negative costs five
+    times a false positive. Covered crossings are counted among samples that have one.
+    """
+    measure = Measure.expected_cost(1, 5, (0.05, 0.3), threshold=0.8)
+    shapes = np.array([[1.5, 1.0], [1.0, 0.6]] if crossing else [[1.5, 1.0]] * N_MODELS)
+    misses = special.ndtr((0.8 - shapes[:, 0]) / shapes[:, 1])
+    alarms = special.ndtr(-0.8 / shapes[:, 1])
+    odds = (alarms[0] - alarms[1]) / (5 * (misses[1] - misses[0])) if crossing else np.nan
+    truth = odds / (1 + odds)
+    rng, positive, results = np.random.default_rng(seed), np.arange(250) < 50, []
+    for i in range(replicates):
+        shared = np.sqrt(0.5) * rng.normal(size=250)
+        columns = {"case": np.arange(250), "y_true": positive.astype(int)}
+        parts = []
+        for name, (distance, spread) in zip("abc", shapes.tolist(), strict=False):
+            score = distance * positive + spread * (shared + np.sqrt(0.5) * rng.normal(size=250))
+            parts.append(pd.DataFrame({"model": name, "y_score": score, **columns}))
+        tables = compare_values(pd.concat(parts), measure=measure, rng=i).tables
+        if crossing:
+            found = tables["crossings"].query("model_below == 'b'")
+            covers = (found["conf_low"] <= truth) & (truth <= found["conf_high"])
+            results.append((bool(covers.any()), found.empty))
+        else:
+            smallest = tables["difference_curves"]["p_adjusted"].min()
+            results.append((smallest < 0.05, smallest < 0.005))
+    first, second = np.mean(results, axis=0)
+    return float(first / (1 - second) if crossing else first), float(second)
 
 
 def true_gain(measure: Measure, distance: float) -> float:

@@ -21,6 +21,7 @@ from studies.measures import (
     MEASURE_COLUMNS,
     TEST_SETS,
     SampleSize,
+    curves_of_test_set,
     gain_numbers,
     measure_sample,
     measures_study,
@@ -94,6 +95,16 @@ def test_intervals_of_a_mean_over_folds_are_those_of_compare_values() -> None:
     row = result.ranking.set_index("model").loc["0"]
     limits = row["mean"], row["conf_low"], row["conf_high"]
     assert gain_numbers(gains, "independent", size)[3:] == pytest.approx(limits, rel=1e-12)
+
+
+def test_bands_and_crossings_along_the_prior_are_counted() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+        rates = curves_of_test_set(12, crossing=False)
+        covered, empty = curves_of_test_set(12, crossing=True)
+    assert max(rates) <= 3 / 12
+    assert covered >= 9 / 12
+    assert empty < 0.5
 
 
 def test_true_gains_are_means_of_large_samples() -> None:
