@@ -216,19 +216,22 @@ def format_factor(value: float) -> str:
 
 
 def format_p(value: float) -> str:
-    """Return a p-value with two decimals, three below 0.1, four below 0.01; empty if it is nan.
+    """Return a p-value with two decimals, three below 0.1, four below 0.01, up to six near 0.05; "" if nan.
 
     Examples
     --------
     >>> from skewanova.base.text import format_p
-    >>> format_p(0.04567), format_p(0.0048), format_p(1e-9), format_p(0.5)
-    ('0.046', '0.0048', '<0.0001', '0.50')
+    >>> format_p(0.04567), format_p(0.0048), format_p(1e-9), format_p(0.0496)
+    ('0.046', '0.0048', '<0.0001', '0.0496')
     """
     if np.isnan(value):
         return ""
     if value < 1e-4:
         return "<0.0001"
-    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+    digits = 4 if value < 0.01 else 3 if value < 0.1 else 2
+    while digits < MAX_DECIMALS and round(value, digits) == 0.05 != value:  # the side of the usual level
+        digits += 1
+    return f"{value:.{digits}f}"
 
 
 def write_p(value: float) -> str:

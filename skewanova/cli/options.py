@@ -227,7 +227,7 @@ class Group(click.Group):
 def _failure_text(error: OSError | MemoryError) -> str:
     """Return one line on an error of the system or of memory: its reason and file, or advice."""
     if isinstance(error, MemoryError):
-        return "not enough memory; compare a table of this size with Dask (pip install 'skewanova[dask]')"
+        return "not enough memory; keep fewer rows, or compare them with Dask (pip install 'skewanova[dask]')"
     if isinstance(error, OutputError) or not error.strerror:
         return str(error)
     return f"{error.strerror}: {error.filename!r}" if error.filename is not None else error.strerror
@@ -390,8 +390,8 @@ def folder_option(flag: str, text: str, **settings: Any) -> Option:
 
 
 def split_names(text: str) -> list[str]:
-    """Return names separated by commas, as in a row of CSV, without empty ones or spaces before a name."""
-    return [name for row in csv.reader([text], skipinitialspace=True) for name in row if name]
+    """Return names separated by commas, as in a row of CSV, without empty ones or spaces around a name."""
+    return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
 
 
 def _join_names(_context: object, _option: object, value: Sequence[Sequence[str]]) -> list[str] | None:
@@ -602,7 +602,7 @@ def read_values_table(path: Path, options: dict[str, Any], measure: str | None) 
     if used:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in used)
         raise InputError(
-            f"{flags} is for held-out scores: leave it out, or name --score-measure, such as roc_auc"
+            f"{flags} is for held-out scores: leave it out (see --help), or name --score-measure roc_auc"
         )
     with explain_read_errors(path):
         return skewanova.scores.read_values(path, measure=measure)

@@ -161,7 +161,7 @@ def load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any
         settings: Mapping[str, Any] = {"deployment_prior": source.deployment_prior, "alpha": source.alpha}
         return source.ranking[list(RANKING_COLUMNS)], settings
     if not isinstance(source, str | os.PathLike):
-        raise InputError(f"`{name}` must be a comparison, a folder or a JSON file, {describe_other(source)}")
+        raise InputError(f"`{name}` must be a Comparison, a folder or a JSON file, {describe_other(source)}")
     path = Path(source)
     try:
         if path.is_dir():

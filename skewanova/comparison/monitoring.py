@@ -489,7 +489,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     if isinstance(comparison, Comparison):
         return {name: comparison.tables[name] for name in names}
     if not isinstance(comparison, str | os.PathLike):
-        raise InputError(f"`comparison` must be a comparison or a folder, {describe_other(comparison)}")
+        raise InputError(f"`comparison` must be a Comparison or a folder, {describe_other(comparison)}")
     try:
         return _check_frames(
             {name: read_result_csv(Path(comparison) / "tables" / f"{name}.csv") for name in names}

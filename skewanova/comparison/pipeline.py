@@ -472,6 +472,6 @@ def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> 
         return
     setting = "test_fraction" if design == BUILT_IN_DESIGNS[0] else "design"
     raise InputError(
-        f"`cv` and `{setting}` both determine the splits: leave out one of the two; the design of `cv` is "
+        f"`cv` and `{setting}` both determine the splits: leave out `{setting}`, as the design of `cv` is "
         "inferred from the cases"
     )

@@ -282,8 +282,10 @@ class Comparison(PublishedResult, ReportSource):
         rest = [text for text in self.warnings if text not in self.verdict.warnings]
         checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
         advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
+        ranking = TABLES["ranking"].make(self)
+        texts = {head: text for head, text in ranking.explanations.items() if head != "Group"}  # said above
         return [
-            textwrap.fill(TABLES["ranking"].make(self).full_note, width),
+            textwrap.fill(replace(ranking, note="", explanations=texts).full_note, width),
             self._format_heading(width),
             format_section("Conclusions", _truncate(self.conclusions, MAX_CONCLUSIONS), width),
             performance.to_text(width, names=short),

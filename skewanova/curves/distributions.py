@@ -536,7 +536,8 @@ def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
     needed = max(2, ddof + 1)
     for name, values in (("positive", positive), ("negative", negative)):
         if len(values) < needed:
-            raise InputError(f"`y_true` must hold at least {needed} {name} cases, but has {len(values)}")
+            why = f" for `ddof`={ddof}" if needed > 2 else ""
+            raise InputError(f"`y_true` must hold at least {needed} {name} cases{why}, but has {len(values)}")
         if np.ptp(values) == 0:
             raise InputError(
                 f"`y_score` must vary within each class, but all {name} cases have {values[0]:g}; use "

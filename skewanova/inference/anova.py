@@ -300,7 +300,7 @@ def three_way_anova(
         test, factors = "three_way", FACTORS[:2]
         notes = [
             "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more by "
-            "skewanova.evaluate(scores, at_priors=(0.5, 0.1)), or --at-priors 0.5,0.1"
+            "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
         ]
     return _fit_anova(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
 

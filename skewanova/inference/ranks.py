@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, check_alpha, check_choice
+from skewanova.base.checks import InputError, InputTypeError, check_alpha, check_choice
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.inference import pairwise
 from skewanova.inference.anova import check_columns
@@ -39,6 +39,9 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     >>> compact_letters(["A", "C", "B"], [("A", "B")])
     {'A': 'a', 'C': 'ab', 'B': 'b'}
     """
+    if pd.DataFrame in {type(levels), type(different)}:
+        pairs = "frame.loc[frame['reject'], ['model_a', 'model_b']].to_numpy()"
+        raise InputTypeError(f"`levels` must be a list of names, and `different` pairs of names, as {pairs}")
     names = {group: _name_group(i) for i, group in enumerate(_group_levels(levels, different))}
     return {level: "".join(name for group, name in names.items() if level in group) for level in levels}
 
@@ -216,6 +219,6 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     if len({frozenset(pair) for pair in names}) != len(models) * (len(models) - 1) // 2:
         raise InputError(
             f"`test` must compare every pair of the {len(models)} models, which {test!r} does not; leave out "
-            "`test` (and `pairs` of rank_comparison), or compare again without `control`"
+            "`test` (and `pairs` of rank_comparison)"
         )
     return [pair for pair, reject in zip(names, rows["reject"].eq(True), strict=True) if reject]

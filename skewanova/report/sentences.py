@@ -160,9 +160,10 @@ def write_curve_sentences(
         if control is not None:
             phrase = f"was any model found to differ from {names[control]}, the control"
         return [f"At no single prior from {priors.min():.3g} to {priors.max():.3g} {phrase}."]
+    forms = {True: "prior {0:.3g}", False: "priors {0:.3g} to {1:.3g}"}  # at a single prior, and at several
     return [
-        f"{names[row.better]} is ahead of {names[row.worse]} at priors {row.prior_low:.3g} to "
-        f"{row.prior_high:.3g} (simultaneous band)."
+        f"{names[row.better]} is ahead of {names[row.worse]} at "
+        f"{forms[row.prior_low == row.prior_high].format(row.prior_low, row.prior_high)} (simultaneous band)."
         for row in iter_rows(differing)
     ]
 

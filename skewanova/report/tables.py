@@ -19,6 +19,7 @@ from skewanova.base.text import (
     MAX_ROWS,
     Table,
     build_table,
+    count_decimals,
     drop_column,
     format_column,
     format_factor,
@@ -28,6 +29,7 @@ from skewanova.base.text import (
     format_p,
     format_prior_interval,
     format_with_error,
+    set_decimals,
     shorten_notes,
     truncate_rows,
 )
@@ -213,17 +215,18 @@ def build_values_ranking(source: TestedResult) -> Table:
     """Return the ranking by the mean of any measure; no groups or ranks if untrusted."""
     shared = ", allowing for the training data they share" if source.design.overlapping else ""
     on_cases, title = source.design.is_test_set, write_value_heading(source)
-    table = VALUES_RANKING.build(
-        source.ranking,
-        by="mean rank" if source.unit == "data set" else title[0].lower() + title[1:],
-        title=title,
-        units="on a single test set" if on_cases else f"over {source.design.n_folds} {source.unit}s",
-        unit=source.design.units.removesuffix("s") if on_cases else source.unit,
-        shared=shared,
-        level=format_level(source.alpha),
-        population=source.population,
-        groups=write_group_note(source.ranking),
-    )
+    with set_decimals(count_decimals([source.ranking["mean"].abs().max() / 10])):  # two significant digits
+        table = VALUES_RANKING.build(
+            source.ranking,
+            by="mean rank" if source.unit == "data set" else title[0].lower() + title[1:],
+            title=title,
+            units="on a single test set" if on_cases else f"over {source.design.n_folds} {source.unit}s",
+            unit=source.design.units.removesuffix("s") if on_cases else source.unit,
+            shared=shared,
+            level=format_level(source.alpha),
+            population=source.population,
+            groups=write_group_note(source.ranking),
+        )
     table = drop_column(table, "P(best)" if source.unit == "data set" else "Mean rank")
     table = drop_column(table, "Best in") if on_cases else table
     return withhold_claims(replace(table, name="ranking"), source)

@@ -413,6 +413,6 @@ def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck
         advice = (
             f"the scores of {escape_text(named[0])!r} are whole numbers that all differ: if they name the "
             "cases, leave its column or rows out, or list the others by skewanova.scores_from_wide(table, "
-            "models=LIST), or `skewanova compare --wide --models LIST`"
+            "models=LIST), or --models LIST (of compare and compare-values)"
         )
         yield SanityCheck("identifiers", float(len(named)), advice)

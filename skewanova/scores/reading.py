@@ -123,8 +123,9 @@ def load_rows(
 ) -> RawTable:
     """Return the unchecked columns of one data set, fold added; `classes` are read in place of y_score."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
-    if DATASET_COLUMN in raw.frame:
-        raise_multiple_datasets(DATASET_COLUMN, raw.frame[DATASET_COLUMN].nunique(), classes=classes)
+    if DATASET_COLUMN in raw.frame and raw.frame[DATASET_COLUMN].nunique(dropna=False) > 1:
+        names = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
+        raise_multiple_datasets(DATASET_COLUMN, len(names.categories), classes=classes)
     readers = ["scores.read_multiclass(table, classes, "] if classes else []
     return replace(raw, frame=add_fold(raw.frame, *readers))
 
@@ -244,8 +245,8 @@ def _explain_columns(models: Sequence[str] | None, weight: str) -> Iterator[None
             "model and case",
         }
         other = (
-            "if it holds no scores, leave it out, or list the models: "
-            "skewanova.scores_from_wide(table, models=LIST), or `skewanova compare --wide --models LIST`"
+            "if it holds no scores, leave it out, or list the models: skewanova.scores_from_wide(table, "
+            "models=LIST), or --models LIST (of compare and compare-values)"
         )
         raise type(error)(f"{error}; {hints.get(name, other)}") from error
 

@@ -61,8 +61,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
     """Return a mask of the positive class of a fitted classifier, and the name of its method; or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
-        remedy = "fit it first" if any(hasattr(estimator, name) for name in RESPONSES) else "use a classifier"
-        raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have; {remedy}")
+        raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have")
     positive = check_labels(classes, pos_label=pos_label, name="classes_")
     if len(positive) != 2 or positive.sum() != 1:
         raise InputError("it was trained on one class; every training set needs both")

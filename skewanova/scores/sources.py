@@ -135,7 +135,7 @@ def write_dask_code(path: Path, columns: Mapping[str, str] | None = None) -> str
         reader = f"read_json({plain!r}, lines=True, blocksize=2**26)"
     else:
         reader = f"read_parquet({plain!r})"
-    return f"{'unpack it, then ' if zipped else ''}{_write_dask_line(reader, columns)}"
+    return f"keep fewer rows, or {'unpack it, then ' if zipped else ''}{_write_dask_line(reader, columns)}"
 
 
 def _write_dask_line(reader: str, columns: Mapping[str, str] | None = None) -> str:

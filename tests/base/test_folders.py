@@ -383,7 +383,7 @@ def fail_with(error):
 
 @each(("error", "text"), [
     (MemoryError(),
-     "not enough memory; compare a table of this size with Dask (pip install 'skewanova[dask]')"),
+     "not enough memory; keep fewer rows, or compare them with Dask (pip install 'skewanova[dask]')"),
     (OSError(errno.EIO, "Input/output error", "/tmp/a\nb"), "Input/output error: '/tmp/a\\nb'"),
     (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
     (OutputError("'out' cannot be written"), "'out' cannot be written"),

@@ -189,9 +189,9 @@ def test_one_fold_and_wide_models_are_compared(folder, undrawn, tmp_path, monkey
     labels = [0, 1] * 30
     columns = {"y_true": labels, "a": np.arange(60.0), "b": np.arange(60.0) % 7, "site": "north"}
     pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
-    message = r"`site` must hold real numbers, .* leave it out, or list the models: `skewanova compare --wide"
+    message = r"`site` must hold real numbers, .* leave it out, or list the models: --models LIST \(of"
     assert_refused(["compare", "wide.csv", "--wide"], message, tmp_path)
-    assert run("compare", "wide.csv", "--wide", "--models", "a,b", "--quiet").exit_code == 0
+    assert run("compare", "wide.csv", "--wide", "--models", "a , b", "--quiet").exit_code == 0
 
 
 COMPARED = [

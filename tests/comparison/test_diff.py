@@ -116,8 +116,8 @@ def test_what_is_not_there_or_only_in_one_is_told(old, tmp_path):
             read(tmp_path / "classes", old)
     several = SimpleNamespace(comparisons={"a": old})
     for other, end in ((3, "int; make one by"), (several, r"pass .* such as \.comparisons\['a'\]$")):
-        expect_error(f"`old` must be a comparison, a folder or a JSON file, .*{end}", changes, other, old)
-        expect_error(f"`comparison` must be a comparison or a folder, .*{end}", monitor, other, old)
+        expect_error(f"`old` must be a Comparison, a folder or a JSON file, .*{end}", changes, other, old)
+        expect_error(f"`comparison` must be a Comparison or a folder, .*{end}", monitor, other, old)
     row = (1, "A", 0.5, "a")
     write_json(tmp_path / "a", row, alpha=0.05)
     write_json(tmp_path / "b", row)

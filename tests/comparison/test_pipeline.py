@@ -105,6 +105,7 @@ def test_summary_fits_the_screen_and_options_change_no_columns(result, tmp_path)
     assert text.startswith(f"{result.verdict.to_text(80)}\n\nRanking by mean IAUPREC")
     assert "\n\n3 models, 4 folds, level 0.05\nAUPREC: trapezoid estimator" in text
     words = " ".join(text.split())
+    assert words.count(" Folds: 4, each of") == words.count("differ. Rank:") + 1 == 1
     labels = result.labels["two_way"], result.labels["three_way"]
     said = "uniform over priors 0.3 to 0.5", "2-way ANOVA of IAUPREC: F(2, 6)"
     for part in (*said, *result.conclusions, *result.warnings, *labels):

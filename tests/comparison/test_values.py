@@ -123,6 +123,8 @@ def test_losses_turn_the_order_and_nothing_else():
     np.testing.assert_allclose(result.ranking["conf_low"], 1 - expected.ranking["conf_high"], rtol=1e-9)
     pd.testing.assert_frame_equal(result.pairs, expected.pairs, rtol=1e-9)
     assert result.verdict.choose == expected.verdict.choose == "Use forest."
+    small = sa.compare_values(wide() / 40_000, design="independent")
+    assert "| forest | 0.000021 | 0.0000" in small.to_markdown()
 
 
 def test_a_design_that_values_do_not_show_must_be_stated():

@@ -281,7 +281,7 @@ def test_what_cannot_be_compared_is_refused(options, message):
     (["--score-measure", "roc_auc", "--lower-is-better"], "--lower-is-better does not fit area under ROC"),
     (["--score-measure", "roc_auc", "--threshold", "2"], "--score-measure roc_auc does not take all of"),
     (["--threshold", "2"], "--threshold needs --score-measure, such as --score-measure expected_cost:1:20"),
-    (["--measure", "auc", "--positive", "yes"], "--label-column, --positive is for held-out scores"),
+    (["--measure", "auc", "--positive", "yes"], "--positive is for held-out scores: leave it out (see --h"),
 ])  # fmt: skip
 def test_the_command_takes_a_measure_of_scores(arguments, text, tmp_path_factory):
     path = tmp_path_factory.mktemp("scores") / "scores.csv"

@@ -291,7 +291,7 @@ REFUSED_BY_FIT = {
     ),
     TOO_FEW + "2 positive cases, but has 1": lambda: fit_binormal([0, 0, 1], S[:3]),
     TOO_FEW + "2 negative cases, but has 0": lambda: fit_binormal([1, 1, 1], S[:3]),
-    TOO_FEW + "3 positive cases, but has 2": lambda: fit_binormal(Y, S, ddof=2),
+    TOO_FEW + "3 positive cases for `ddof`=2, but has 2": lambda: fit_binormal(Y, S, ddof=2),
     "`ddof` must be at least 0, but got -1": lambda: fit_binormal(Y, S, ddof=-1),
     VARY + "1; use skewanova.auprec_score, which needs no model": lambda: fit_binormal(Y, [1, 1, 2, 3]),
     VARY + "4; use skewanova.auprec_score, which needs no model": lambda: fit_binormal(

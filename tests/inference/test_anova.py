@@ -319,7 +319,7 @@ def test_one_prior_leaves_the_two_way(interaction):
     frame = LONG["unbalanced"][LONG["unbalanced"]["prior"] == 0.5]
     note = (
         "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more by "
-        "skewanova.evaluate(scores, at_priors=(0.5, 0.1)), or --at-priors 0.5,0.1"
+        "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
     )
     result = expect_warning(exact(note), three_way_anova, frame, interaction=interaction, sum_of_squares=3)
     two = two_way_anova(frame, response="auprec", sum_of_squares=3).to_frame()

@@ -10,7 +10,7 @@ from fold_tables import REFERENCE, cells
 from loops import each
 from messages import exact, expect_error, expect_warning
 
-from skewanova import SkewanovaWarning
+from skewanova import InputTypeError, SkewanovaWarning
 from skewanova.inference.anova import IDENTICAL_MODELS, NO_RESIDUAL_VARIATION, three_way_anova, two_way_anova
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, PRIOR_PAIR_COLUMNS, tukey_by_prior, tukey_hsd
 from skewanova.inference.ranks import compact_letters
@@ -148,6 +148,10 @@ def test_models_that_do_not_vary_and_letters_of_any_pairs():
     expected = compact_letters(list("ABCDE"), different)
     assert compact_letters(list("ABCDE"), [pair[::-1] for pair in different[::-1]]) == expected
     assert compact_letters(list("ABCDE"), iter(different * 2)) == expected
+    frame = pd.DataFrame(different, columns=["model_a", "model_b"])
+    for wrong in ((list("ABCDE"), frame), (frame, different)):
+        with pytest.raises(InputTypeError, match="^`levels` must be a list of names, and `different` pairs"):
+            compact_letters(*wrong)
     levels = [f"m{i:02d}" for i in range(60)]
     letters = compact_letters(levels, list(combinations(levels, 2)))
     assert list(letters.values()) == [f"{c}{t}" for t in ("", "1", "2") for c in string.ascii_lowercase][:60]

@@ -104,7 +104,7 @@ def test_what_cannot_be_grouped_is_refused():
     for options, message in (
         ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
         ({"pairs": pairs, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
-        ({"pairs": dunnett, "test": "dunnett"}, "leave out `test` (and `pairs` of"),
+        ({"pairs": dunnett, "test": "dunnett"}, "leave out `test` (and `pairs` of rank_comparison)"),
         ({"pairs": pairs.drop(columns="reject")}, "but lacks reject; skewanova.compare(scores).pairs has"),
         ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of `iauprec`, but got 'Z'; take both"),
         ({"pairs": renamed}, f"but got '{renamed['model_a'].iloc[0]}'")

@@ -83,12 +83,13 @@ def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
 def test_stretches_of_priors_in_words():
     curves = pd.DataFrame({"model_a": "A", "model_b": "B", "prior": [0.6, 0.012345], "p_adjusted": 0.01})
     curves = curves.assign(estimate=0.1, std_error=0.1)
-    rows = [("A", "B", 0.012345, 0.2), ("B", "A", 0.55, 0.6)]
+    rows = [("A", "B", 0.012345, 0.2), ("B", "A", 0.55, 0.6), ("B", "A", 0.7, 0.7)]
     differing = pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high"])
     tables = {"difference_curves": curves, "differing_priors": differing}
     assert sentences.write_curve_sentences(tables, {"A": "Ada", "B": "Bob"}) == [
         "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
         "Bob is ahead of Ada at priors 0.55 to 0.6 (simultaneous band).",
+        "Bob is ahead of Ada at prior 0.7 (simultaneous band).",
     ]
     none = {**tables, "differing_priors": differing.iloc[:0]}
     (said,) = sentences.write_curve_sentences(none, NAMES)

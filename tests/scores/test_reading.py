@@ -133,6 +133,8 @@ def test_several_data_sets_are_refused(tmp_path, names):
     path = tmp_path / "long.parquet"
     LONG.assign(dataset=names).to_parquet(path)
     assert sa.read_scores(path).counts.tolist() == sa.read_scores(LONG).counts.tolist()
+    LONG.assign(dataset=["x", None] * (len(LONG) // 2)).to_parquet(path)
+    expect_error(f"`dataset` must not be empty, but {len(LONG) // 2} rows are", sa.read_scores, path)
     several = LONG.assign(dataset=["x", "y"] * (len(LONG) // 2), a=0.1, b=0.2)
     several.to_parquet(path)
     message = "^the table holds 2 data sets .*, whose folds must not be mixed; "
