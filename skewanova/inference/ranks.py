@@ -39,7 +39,7 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     >>> compact_letters(["A", "C", "B"], [("A", "B")])
     {'A': 'a', 'C': 'ab', 'B': 'b'}
     """
-    if pd.DataFrame in {type(levels), type(different)}:
+    if any(isinstance(each, pd.DataFrame) for each in (levels, different)):
         pairs = "frame.loc[frame['reject'], ['model_a', 'model_b']].to_numpy()"
         raise InputTypeError(f"`levels` must be a list of names, and `different` pairs of names, as {pairs}")
     names = {group: _name_group(i) for i, group in enumerate(_group_levels(levels, different))}

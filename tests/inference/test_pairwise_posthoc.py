@@ -150,7 +150,7 @@ def test_models_that_do_not_vary_and_letters_of_any_pairs():
     assert compact_letters(list("ABCDE"), iter(different * 2)) == expected
     frame = pd.DataFrame(different, columns=["model_a", "model_b"])
     for wrong in ((list("ABCDE"), frame), (frame, different)):
-        with pytest.raises(InputTypeError, match="^`levels` must be a list of names, and `different` pairs"):
+        with pytest.raises(InputTypeError, match=r"^`levels` must be a list of names, and `different` pairs"):
             compact_letters(*wrong)
     levels = [f"m{i:02d}" for i in range(60)]
     letters = compact_letters(levels, list(combinations(levels, 2)))
