@@ -180,7 +180,7 @@ def judged(counts: BinCounts, critical: Floats, prior: float) -> Iterator[dict[s
     df = (counts.positive + counts.negative > 0).sum(axis=-1) - 2
     bias = mixtures.find_likeliest_prior(counts) - prior
     for level, bound in zip(LEVELS, critical.T, strict=True):
-        low, high = mixtures.interval_limits(counts, peak, (bound, bound))
+        low, high = mixtures.interval_limits(peak, (bound, bound))
         yield {
             "coverage": (ratios <= bound).astype(np.float64),
             "bias": bias,

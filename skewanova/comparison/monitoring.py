@@ -448,7 +448,7 @@ def _estimate_windows(
     pooled = BinCounts(positive, negative, unlabelled)
     peak = mixtures.find_peak(pooled)
     squares = np.array([looks.critical_value(number) ** 2 for number, _ in ends])
-    low, high = mixtures.interval_limits(pooled, peak, (squares * ratio_scale[0], squares * ratio_scale[1]))
+    low, high = mixtures.interval_limits(peak, (squares * ratio_scale[0], squares * ratio_scale[1]))
     prior = expit(peak.log_odds)
     statistic = mixtures.g2_statistic(pooled, mixtures.fit_classes(pooled, prior), prior)
     numbers = zip(

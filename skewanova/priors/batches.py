@@ -106,9 +106,8 @@ def predict_batch(counts: BinCounts) -> BatchPrediction:
     half_width = N_STD_ERRORS * np.hypot(spread / np.sqrt(len(places)), common)
     middle = float(np.mean(places))
     low, high = mixtures.log_odds_range(pooled.totals[2])
-    centres = np.linspace(
-        max(middle - half_width, float(low)), min(middle + half_width, float(high)), N_CENTRES
-    )
+    limits = np.clip([middle - half_width, middle + half_width], low, high).tolist()
+    centres = np.linspace(limits[0], limits[1], N_CENTRES)
     rough = RoughLikelihood(*_find_modes(counts, fit, BatchNormal(middle, FLAT_SPREAD)), common)
     least, most = rough.spreads(3 * spread + 0.5)
     spreads = least + (most - least) * np.linspace(0, 1, N_SPREADS) ** 1.5
@@ -168,7 +167,7 @@ def density_quantile(places: Floats, weights: Floats, share: ArrayLike) -> Float
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
     """Return each sample's likeliest log-odds, and half the width of the log-odds of a ratio below 1."""
     peak = mixtures.find_peak(counts)
-    low, high = mixtures.interval_limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
+    low, high = mixtures.interval_limits(peak, (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.log_odds_range(counts.totals[2])
     return peak.log_odds, (np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
 
@@ -296,10 +295,9 @@ def assess_agreement(
 ) -> JointAgreement:
     """Return weights of log-likelihoods by slopes at `prior`, and the test that all estimate one prior."""
     # slopes of the log-likelihoods at a common prior, because they have no limit at 0 as estimates have
-    observed, drawn = (
-        np.stack([mixtures.profile_slope(counts, np.asarray(prior)) for counts in models], axis=-1)
-        for models in (_count_cases(cases, n_bins), _count_cases(cases, n_bins, rng))
-    )
+    samples = _count_cases(cases, n_bins, None), _count_cases(cases, n_bins, rng)
+    slopes = ([mixtures.profile_slope(counts, np.asarray(prior)) for counts in models] for models in samples)
+    observed, drawn = (np.stack(by_model, axis=-1) for by_model in slopes)
     covariance = np.cov(drawn.T)
     information = np.diag(covariance).copy()
     covariance += RIDGE * np.diag(information)
@@ -317,23 +315,15 @@ def assess_agreement(
     return JointAgreement(weights, statistic, float((1 + np.sum(exceeds)) / (1 + len(drawn))))
 
 
-def _count_cases(
-    cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator | None = None
-) -> list[BinCounts]:
+def _count_cases(cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator | None) -> list[BinCounts]:
     """Return each model's counts or, with `rng`, N_RESAMPLES bootstrap counts, paired within a table."""
-    classes = ([cases.positive], [cases.negative], cases.unlabelled)
-    counts = (_count_tables(tables, n_bins, rng) for tables in classes)
+    counts = []
+    for tables in ([cases.positive], [cases.negative], cases.unlabelled):
+        sizes, by_model = iter(n_bins), []
+        for table in tables:
+            kinds, n = np.unique(table, axis=0, return_counts=True)
+            if rng is not None:
+                n = rng.multinomial(n.sum(), n / n.sum(), size=N_RESAMPLES)
+            by_model += [n @ (bins[:, None] == np.arange(next(sizes))).astype(np.float64) for bins in kinds.T]
+        counts.append(by_model)
     return [BinCounts(*parts) for parts in zip(*counts, strict=True)]
-
-
-def _count_tables(
-    tables: Sequence[Bins], n_bins: Sequence[int], rng: np.random.Generator | None
-) -> list[Floats]:
-    """Return counts (n_bins,) by model or bootstrap counts (N_RESAMPLES, n_bins), paired within a table."""
-    sizes, counts = iter(n_bins), []
-    for table in tables:
-        kinds, count = np.unique(table, axis=0, return_counts=True)
-        if rng is not None:
-            count = rng.multinomial(count.sum(), count / count.sum(), size=N_RESAMPLES)
-        counts += [count @ (bins[:, None] == np.arange(next(sizes))).astype(np.float64) for bins in kinds.T]
-    return counts

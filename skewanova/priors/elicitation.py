@@ -9,6 +9,10 @@ import scipy
 
 from skewanova.base.checks import Floats, InputError, InputTypeError, check_fraction, check_priors
 
+#: Smallest shape of a beta prior; with smaller ones, skews above 1e150 have weight.
+SMALLEST_SHAPE = 0.1
+
+
 #: Search limits of the log-odds of the mean, and of the logarithm of a + b.
 MEAN_LIMITS = (-45.0, 45.0)
 
@@ -27,10 +31,8 @@ QUANTILE_LIMITS = (-700.0, 36.0)
 RELATIVE_TOLERANCE = 4 * float(np.finfo(np.float64).eps)
 
 
-def shapes_from_quantiles(
-    quantiles: Mapping[float, float], *, smallest: float
-) -> tuple[float, float, list[str]]:
-    """Return beta shapes a, b of quantiles {share: prior} and notes on a poor fit; raise below `smallest`."""
+def shapes_from_quantiles(quantiles: Mapping[float, float]) -> tuple[float, float, list[str]]:
+    """Return beta shapes of quantiles {share: prior} and notes on a poor fit; raise below SMALLEST_SHAPE."""
     shares, priors = _check_quantiles(quantiles)
     try:
         a, b = fit_shapes(shares, priors)
@@ -39,9 +41,9 @@ def shapes_from_quantiles(
             f"`quantiles` are too close together, or to 0 or 1, for a beta prior, but got {quantiles}; state "
             "two of these priors as the range (low, high)"
         ) from error
-    if min(a, b) < smallest:
+    if min(a, b) < SMALLEST_SHAPE:
         raise InputError(
-            f"`quantiles` must leave shapes of at least {smallest}, but {quantiles} would need "
+            f"`quantiles` must leave shapes of at least {SMALLEST_SHAPE}, but {quantiles} would need "
             f"beta({a:.3g}, {b:.3g}); state priors that are closer together"
         )
     return a, b, _misfit_notes(shares, priors, beta_quantiles(a, b, shares))

@@ -33,14 +33,7 @@ from skewanova.base.checks import (
 from skewanova.base.frames import FrameResult, make_frame
 from skewanova.base.text import write_p
 from skewanova.priors import batches, mixtures
-from skewanova.priors.mixtures import (
-    AUDIT_RANGE,
-    AuditedStrata,
-    BinCounts,
-    BinnedScores,
-    ClassFit,
-    Peak,
-)
+from skewanova.priors.mixtures import AUDIT_RANGE, AuditedStrata, BinCounts, BinnedScores, ClassFit, Peak
 from skewanova.priors.quadrature import normalise_weights, panel_nodes
 from skewanova.priors.weightings import BetaPrior
 
@@ -172,10 +165,8 @@ class EstimatedPrior(FrameResult):
 
     def __str__(self) -> str:
         """Return the estimate with its interval."""
-        return (
-            f"{self.estimate:.3g} ({100 * self.confidence_level:g} % {self.conf_low:.3g} to "
-            f"{self.conf_high:.3g})"
-        )
+        limits = f"{self.conf_low:.3g} to {self.conf_high:.3g}"
+        return f"{self.estimate:.3g} ({100 * self.confidence_level:g} % {limits})"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -242,11 +233,8 @@ class PriorEstimate(EstimatedPrior):
             direction, in standard deviations of the normal scores of that class, from 0 to 10.
         """
         by = check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
-        shifted = [
-            self.bins.shift_classes(**{side: sign * by})
-            for side in ("positive", "negative")
-            for sign in (-1, 1)
-        ]
+        shifts = [{side: sign * by} for side in ("positive", "negative") for sign in (-1, 1)]
+        shifted = [self.bins.shift_classes(**shift) for shift in shifts]
         counts = BinCounts(*(np.stack(parts) for parts in zip(*shifted, strict=True)))
         estimates = [*mixtures.find_likeliest_prior(counts), self.estimate]
         return float(min(estimates)), float(max(estimates))
@@ -261,11 +249,9 @@ class PriorEstimate(EstimatedPrior):
         counts = self.bins.counts
         n_below = np.cumsum(counts.positive)
         lower = np.diff(np.minimum(n_below, n_below[-1] / 2), prepend=0.0)
-        halves = np.stack([lower, counts.positive - lower])
-        estimates = mixtures.find_likeliest_prior(
-            BinCounts(halves, *(np.stack([part] * 2) for part in counts[1:]))
-        )
-        return float(min(*estimates, self.estimate)), float(max(*estimates, self.estimate))
+        halves = counts._replace(positive=np.stack([lower, counts.positive - lower]))
+        estimates = [*mixtures.find_likeliest_prior(halves), self.estimate]
+        return float(min(estimates)), float(max(estimates))
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -291,25 +277,16 @@ class PriorEstimate(EstimatedPrior):
 
     def bins_frame(self) -> pd.DataFrame:
         """Return a row a bin: bin (from 1), score_high (last nan), n_positive ..., expected, residual."""
-        counts = self.bins.counts
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
-        return make_frame(
-            {
-                "bin": np.arange(1, len(expected) + 1),
-                "score_high": np.append(self.bins.edges.astype(np.float64), np.nan),
-                "n_positive": counts.positive.astype(int),
-                "n_negative": counts.negative.astype(int),
-                "n_unlabelled": counts.unlabelled.astype(int),
-                "expected": expected,
-                "residual": self.label_shift.residuals,
-            }
-        )
+        edges = np.append(self.bins.edges.astype(np.float64), np.nan)
+        counts = {f"n_{name}": part.astype(int) for name, part in self.bins.counts._asdict().items()}
+        columns = {"bin": np.arange(1, len(edges) + 1), "score_high": edges, **counts, "expected": expected}
+        return make_frame({**columns, "residual": self.label_shift.residuals})
 
     def _to_row(self, name: str = "") -> dict[str, Any]:
         """Return the row of `to_frame` by column; `name` is the batch."""
         counts, shift = self.bins.counts, self.label_shift
-        n_positive, n_negative, n_unlabelled = (int(total) for total in counts.totals)
-        sizes = {"n_positive": n_positive, "n_negative": n_negative, "n_unlabelled": n_unlabelled}
+        sizes = {f"n_{name}": int(part.sum()) for name, part in counts._asdict().items()}
         interval = {"estimate": self.estimate, "conf_low": self.conf_low, "conf_high": self.conf_high}
         bins = {"n_bins": len(counts.positive), "auc": mixtures.binned_auc(counts)}
         test = {"statistic": shift.statistic, "df": shift.df, "p_value": shift.p_value}
@@ -525,11 +502,11 @@ def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> Pr
     usual = np.asarray(chi2.ppf(level, 1))
     critical = usual, usual
     if weak:
-        critical = _calibrate_critical_values(counts, peak, level, make_generator(rng))
-    low, high = mixtures.interval_limits(counts, peak, critical)
+        critical = _calibrate_critical_values(peak, level, make_generator(rng))
+    low, high = mixtures.interval_limits(peak, critical)
     estimate = float(mixtures.find_likeliest_prior(counts))
     ratio_scale = float(critical[0] / usual), float(critical[1] / usual)
-    log_odds, log_density = _likelihood_density(counts, peak, ratio_scale)
+    log_odds, log_density = _likelihood_density(peak, ratio_scale)
     shift = _test_label_shift(counts, fit, prior)
     result = PriorEstimate(
         estimate=estimate,
@@ -554,16 +531,15 @@ def is_chi2_too_small(counts: BinCounts) -> bool:
     return bool(few or abs(mixtures.binned_auc(counts) - 0.5) < MIN_AUC_FOR_CHI2 - 0.5)
 
 
-def _calibrate_critical_values(
-    counts: BinCounts, peak: Peak, level: float, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def _calibrate_critical_values(peak: Peak, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return bootstrap critical values of the likelihood ratio at the lower and at the upper limit."""
     seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
+    counts = peak.counts
     ends = mixtures.log_odds_range(counts.totals[2])
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
     for _ in range(MAX_UPDATES):
         updated = []
-        for limit in mixtures.interval_limits(counts, peak, (critical[0], critical[1])):
+        for limit in mixtures.interval_limits(peak, (critical[0], critical[1])):
             options: dict[str, Any] = {"n_resamples": N_RESAMPLES, "rng": np.random.default_rng(seeds)}
             updated.append(mixtures.bootstrap_critical_value(counts, np.clip(limit, *ends), level, **options))
         settled = all(abs(new - old) < 0.01 * old for new, old in zip(updated, critical, strict=True))
@@ -573,15 +549,13 @@ def _calibrate_critical_values(
     return critical[0], critical[1]
 
 
-def _likelihood_density(
-    counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float]
-) -> tuple[Floats, Floats]:
+def _likelihood_density(peak: Peak, ratio_scale: tuple[float, float]) -> tuple[Floats, Floats]:
     """Return N_PLACES log-odds, and log-likelihood less its peak over `ratio_scale` (below, above peak)."""
     below, above = chi2.ppf(DENSITY_LEVEL, 1) * np.array(ratio_scale)
-    reached = mixtures.interval_limits(counts, peak, (below, above))
-    low, high = np.clip(reached, *mixtures.log_odds_range(counts.totals[2])).tolist()
+    reached = mixtures.interval_limits(peak, (below, above))
+    low, high = np.clip(reached, *mixtures.log_odds_range(peak.counts.totals[2])).tolist()
     log_odds = np.linspace(low, high, N_PLACES)
-    return log_odds, -_scaled_ratio(counts, peak, ratio_scale, log_odds) / 2
+    return log_odds, -_scaled_ratio(peak, ratio_scale, log_odds) / 2
 
 
 def caveat_phrase(caveats: Sequence[str]) -> str:
@@ -591,15 +565,12 @@ def caveat_phrase(caveats: Sequence[str]) -> str:
 
 def likelihood_ratio(estimate: PriorEstimate, log_odds: Floats) -> Floats:
     """Return twice the fall of the bins' log-likelihood from its peak at `log_odds`, over `ratio_scale`."""
-    counts = estimate.bins.counts
-    return _scaled_ratio(counts, mixtures.find_peak(counts), estimate.ratio_scale, log_odds)
+    return _scaled_ratio(mixtures.find_peak(estimate.bins.counts), estimate.ratio_scale, log_odds)
 
 
-def _scaled_ratio(
-    counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float], log_odds: Floats
-) -> Floats:
+def _scaled_ratio(peak: Peak, ratio_scale: tuple[float, float], log_odds: Floats) -> Floats:
     """Return twice the fall of the log-likelihood from its peak, divided by the scale below or above it."""
-    fall = mixtures.likelihood_ratio_statistic(counts.add_axis(), log_odds, peak.height)
+    fall = mixtures.likelihood_ratio_statistic(peak.counts.add_axis(), log_odds, peak.height)
     return np.asarray(fall / np.where(log_odds < peak.log_odds, *ratio_scale))
 
 

@@ -11,20 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from skewanova.base.checks import (
-    Bools,
-    Floats,
-    InputError,
-    InputTypeError,
-    check_same_length,
-    check_vector,
-)
+from skewanova.base.checks import Bools, Floats, InputError, InputTypeError, check_same_length, check_vector
 
 Codes = NDArray[np.intp]
 
@@ -73,6 +67,7 @@ class Peak(NamedTuple):
 
     log_odds: Floats  #: log-odds of the likeliest prior; a limit of the search if that is 0 or 1
     height: Floats  #: log-likelihood there
+    counts: BinCounts  #: counts of the samples
 
 
 class ClassFit(NamedTuple):
@@ -93,9 +88,7 @@ def fit_classes(counts: BinCounts, prior: Floats) -> ClassFit:
     prior = np.broadcast_to(prior, np.broadcast_shapes(counts.shape, np.shape(prior)))
     # The Lagrange multipliers of sum(p) = 1 and sum(q) = 1 are n1 + share N and n0 + (1 - share) N. Given
     # these, the maximum of every bin has a closed form, so only the root in `share` is iterative.
-    share = find_roots(
-        lambda share: _total_excess(counts, prior, share), np.zeros(prior.shape), np.ones(prior.shape)
-    )
+    share = find_roots(partial(_total_excess, counts, prior), np.zeros(prior.shape), np.ones(prior.shape))
     positive, negative = _class_probabilities(counts, prior, share)
     positive /= positive.sum(axis=-1, keepdims=True)
     negative /= negative.sum(axis=-1, keepdims=True)
@@ -105,9 +98,8 @@ def fit_classes(counts: BinCounts, prior: Floats) -> ClassFit:
 
 def _multinomial_log_likelihood(counts: BinCounts, shares: Sequence[Floats]) -> Floats:
     """Return the sum of n log(p) over the bins and over all three samples of `counts`."""
-    return np.asarray(
-        sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in zip(counts, shares, strict=True))
-    )
+    parts = zip(counts, shares, strict=True)
+    return np.asarray(sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in parts))
 
 
 def mix_classes(positive: Floats, negative: Floats, prior: Floats) -> Floats:
@@ -129,8 +121,8 @@ def find_peak(counts: BinCounts) -> Peak:
     best = _index_grid_maximum(counts.add_axis(), places)
     below, above = (np.clip(best + step, 0, N_GRID - 1) for step in (-1, 1))
     left, right = (np.take_along_axis(places, i[..., None], -1)[..., 0] for i in (below, above))
-    top = find_roots(lambda log_odds: _share_excess(counts, log_odds), left, right)
-    return Peak(top, fit_classes(counts, np.asarray(scipy.special.expit(top))).log_likelihood)
+    top = find_roots(partial(_share_excess, counts), left, right)
+    return Peak(top, fit_classes(counts, np.asarray(scipy.special.expit(top))).log_likelihood, counts)
 
 
 def find_likeliest_prior(counts: BinCounts) -> Floats:
@@ -161,9 +153,8 @@ def _index_grid_maximum(counts: BinCounts, places: Floats) -> Codes:
 
 def likelihood_ratio_statistic(counts: BinCounts, log_odds: Floats, top: Floats) -> Floats:
     """Return twice the fall of the log-likelihood from its maximum `top` at `log_odds`, at least 0."""
-    return np.maximum(
-        0.0, 2 * (top - fit_classes(counts, np.asarray(scipy.special.expit(log_odds))).log_likelihood)
-    )
+    fit = fit_classes(counts, np.asarray(scipy.special.expit(log_odds)))
+    return np.maximum(0.0, 2 * (top - fit.log_likelihood))
 
 
 def profile_slope(counts: BinCounts, prior: Floats) -> Floats:
@@ -174,38 +165,30 @@ def profile_slope(counts: BinCounts, prior: Floats) -> Floats:
     return np.asarray(np.divide(change, mixture, out=np.zeros_like(mixture), where=mixture > 0).sum(axis=-1))
 
 
-def interval_limits(counts: BinCounts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def interval_limits(peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Return lower and upper log-odds where the ratio statistic is `critical`; -inf or inf if nowhere."""
-    low, high = (
-        _interval_limit(counts, peak, end, value)
-        for end, value in zip(log_odds_range(counts.totals[2]), critical, strict=True)
-    )
-    return low, high
+    low, high = log_odds_range(peak.counts.totals[2])
+    return _find_limit(peak, low, critical[0]), _find_limit(peak, high, critical[1])
 
 
-def _interval_limit(counts: BinCounts, peak: Peak, end: Floats, value: Floats) -> Floats:
+def _find_limit(peak: Peak, end: Floats, value: Floats) -> Floats:
     """Return the log-odds between peak and `end` where the ratio statistic is `value`; infinite if none."""
-    outer = np.broadcast_to(end, counts.shape).astype(np.float64)
+    outer = np.broadcast_to(end, peak.counts.shape).astype(np.float64)
     sign = np.sign(outer)
 
     def beyond(log_odds: Floats) -> Floats:
-        return np.asarray(sign * (likelihood_ratio_statistic(counts, log_odds, peak.height) - value))
+        return np.asarray(sign * (likelihood_ratio_statistic(peak.counts, log_odds, peak.height) - value))
 
-    reached = sign * beyond(outer) > 0
-    inner = find_roots(
-        beyond, np.minimum(outer, peak.log_odds), np.maximum(outer, peak.log_odds), close=LIMIT_TOLERANCE
-    )
-    return np.where(reached, inner, sign * np.inf)
+    low, high = np.minimum(outer, peak.log_odds), np.maximum(outer, peak.log_odds)
+    inner = find_roots(beyond, low, high, close=LIMIT_TOLERANCE)
+    return np.where(sign * beyond(outer) > 0, inner, sign * np.inf)
 
 
 def g2_statistic(counts: BinCounts, fit: ClassFit, prior: Floats) -> Floats:
     """Return G2: twice the log-likelihood of the saturated model less that of the fit at `prior`."""
     observed = [part / part.sum(axis=-1, keepdims=True) for part in counts]
-    free, bound = (
-        _multinomial_log_likelihood(counts, shares)
-        for shares in (observed, (fit.positive, fit.negative, fit.mixture(prior)))
-    )
-    return np.asarray(np.maximum(0.0, 2 * (free - bound)))
+    bound = _multinomial_log_likelihood(counts, (fit.positive, fit.negative, fit.mixture(prior)))
+    return np.maximum(0.0, 2 * (_multinomial_log_likelihood(counts, observed) - bound))
 
 
 def bootstrap_critical_value(
@@ -217,9 +200,8 @@ def bootstrap_critical_value(
     size = (n_resamples, *prior.shape)
     parts = zip(counts.totals, (fit.positive, fit.negative, fit.mixture(prior)), strict=True)
     drawn = BinCounts(*(rng.multinomial(n.astype(int), p, size=size).astype(float) for n, p in parts))
-    ratios = likelihood_ratio_statistic(
-        drawn, np.broadcast_to(log_odds, drawn.shape), find_peak(drawn).height
-    )
+    log_odds = np.broadcast_to(log_odds, drawn.shape)
+    ratios = likelihood_ratio_statistic(drawn, log_odds, find_peak(drawn).height)
     # a new ratio exceeds the i-th of n with probability 1 - i / (n + 1), hence Weibull's quantile
     reached = np.quantile(ratios, level, axis=0, method="weibull")
     return np.asarray(np.maximum(reached, scipy.stats.chi2.ppf(level, 1)))
@@ -307,11 +289,9 @@ class BinnedScores:
 
     def shift_classes(self, *, positive: float = 0.0, negative: float = 0.0) -> BinCounts:
         """Return the counts by bin after shifts of the labelled classes up by these standard deviations."""
-        return BinCounts(
-            count_by_bin(self.positive + positive * self.positive.std(), self.normal_edges),
-            count_by_bin(self.negative + negative * self.negative.std(), self.normal_edges),
-            self.counts.unlabelled,
-        )
+        shifts = (self.positive, positive), (self.negative, negative)
+        labelled = [count_by_bin(scores + by * scores.std(), self.normal_edges) for scores, by in shifts]
+        return self.counts._replace(positive=labelled[0], negative=labelled[1])
 
 
 def binned_auc(counts: BinCounts) -> float:
@@ -354,8 +334,7 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
     places = np.ceil(len(ordered) * np.arange(1, n_bins) / n_bins).astype(int) - 1
     edges = np.unique(ordered[places])
     edges = edges[edges < ordered[-1]]
-    chosen: NDArray[Any] = edges if len(edges) else ordered[ordered < ordered[-1]][-1:]
-    return chosen
+    return np.asarray(edges if len(edges) else ordered[ordered < ordered[-1]][-1:])
 
 
 # --- audited labels -----------------------------------------------------------------------------------------

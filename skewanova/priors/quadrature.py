@@ -67,30 +67,25 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
     low, high = centre - spread * 10 - tail / a, centre + spread * 10 + tail / b
     cuts = [-log_skew(p) for p in breaks]
     odds, step = gauss_panels(_panel_edges(low, high, width=min(2.0, 2 * spread), cuts=cuts), 24)
-    weights = step * np.exp(
-        -a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - scipy.special.betaln(a, b)
-    )
+    log_density = -a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - scipy.special.betaln(a, b)
+    weights = step * np.exp(log_density)
     positive = weights > 0
     return prior_from_log_odds(odds[positive]), normalise_weights(weights[positive])
 
 
 def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:
     """Return priors, and weights summing to the range of log-odds; panels end at `priors` and `breaks`."""
-    edges = np.unique(
-        scipy.special.logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]]))
-    )
-    odds, step = gauss_panels(edges, 12)
+    cuts = [p for p in breaks if priors.min() < p < priors.max()]
+    odds, step = gauss_panels(np.unique(scipy.special.logit([*priors, *cuts])), 12)
     return prior_from_log_odds(odds), step
 
 
 def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]) -> Floats:
     """Return ascending edges from `low` to `high`, at most `width` apart, with an edge at every inner cut."""
-    corners = [low, *sorted(c for c in cuts if low < c < high), high]
-    pieces = [
-        np.linspace(start, stop, int(np.ceil((stop - start) / width)) + 1)[:-1]
-        for start, stop in pairwise(corners)
-    ]
-    return np.concatenate([*pieces, [high]])
+    edges = [low]
+    for start, stop in pairwise([low, *sorted(c for c in cuts if low < c < high), high]):
+        edges.extend(np.linspace(start, stop, int(np.ceil((stop - start) / width)) + 1)[1:])
+    return np.array(edges)
 
 
 def gauss_panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:

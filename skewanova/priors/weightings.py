@@ -32,7 +32,7 @@ from skewanova.base.checks import (
     to_numbers,
     warn_each,
 )
-from skewanova.priors.elicitation import beta_quantile, shapes_from_quantiles
+from skewanova.priors.elicitation import SMALLEST_SHAPE, beta_quantile, shapes_from_quantiles
 from skewanova.priors.evidence import SLACK
 from skewanova.priors.quadrature import (
     LARGEST_PRIOR,
@@ -46,10 +46,6 @@ from skewanova.priors.quadrature import (
 
 if TYPE_CHECKING:
     from scipy.stats._distn_infrastructure import rv_continuous_frozen
-
-#: Smallest shape of a beta prior; with smaller ones, skews above 1e150 have weight.
-SMALLEST_SHAPE = 0.1
-
 
 #: Largest shape of a beta prior; with larger ones, the prior varies by less than rounding errors.
 LARGEST_SHAPE = 1e14
@@ -318,7 +314,7 @@ class BetaPrior:
         >>> BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15}).describe()
         'beta(2.89163, 36.8129) over priors, mean 0.0728'
         """
-        a, b, notes = shapes_from_quantiles(quantiles, smallest=SMALLEST_SHAPE)
+        a, b, notes = shapes_from_quantiles(quantiles)
         warn_each(notes)
         return cls(a, b)
 
