@@ -115,25 +115,21 @@ def _compare(scores: Any, options: dict[str, Any]) -> Findings:
     with nullcontext() if quiet or several else output.progress_bar(n_stages):
         weighting = shared.resolve_prior(prior, scores)
         result = compare_scores(scores, weighting, rng=seed, **shared.merge_design_options(options))
-        _write_outputs(result, out, paper, figures)
-    return _describe_result(result, out, full=full, is_verdict=not several)
+        return _write_result(result, paper, figures, full=full)
 
 
-def _write_outputs(result: Any, out: Path | None, paper: Path | None, figures: Any) -> None:
-    """Write the folders of --out and --paper, if any."""
+def _write_result(result: Any, paper: Path | None, figures: Any, *, full: bool) -> Findings:
+    """Write the folders of --out and --paper, if any; return summary, with the page of --out, and JSON."""
+    out = click.get_current_context().params["out"]
     with print_warnings():
         if out is not None:
             result.save(out, figures=figures)
         if paper is not None:
             result.for_paper().save(paper)
-
-
-def _describe_result(result: Any, out: Path | None, *, full: bool, is_verdict: bool) -> Findings:
-    """Return the summary, printed in colour if `is_verdict`, with the page of --out, and the JSON."""
     text = output.render_summary(result, full=full)
     if out is not None:
         text += f"\n\nWritten to {out}: open {out / 'report.html'} in a browser."
-    return Findings(text, output.comparison_as_json(result), is_verdict=is_verdict)
+    return Findings(text, output.comparison_as_json(result), is_verdict=hasattr(result, "verdict"))
 
 
 @add_command(shared.path_argument("scores", metavar="VALUES"), *shared.VALUES_OPTIONS, *shared.TABLE_OPTIONS)
@@ -148,7 +144,6 @@ def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool
     Example:
       skewanova compare-values accuracies.csv --design kfold --out report
     """
-    out = click.get_current_context().params["out"]
     paper, figures, measure = (options.pop(name) for name in ("paper", "figures", "measure"))
     of_scores = shared.make_score_measure(options)
     if of_scores is None:
@@ -161,8 +156,7 @@ def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool
     table = table if models is None else table.select_models(models)
     keywords = {"measure": of_scores, **shared.merge_design_options(options)}
     result = skewanova.compare_values(table, greater_is_better=not lower_is_better, rng=seed, **keywords)
-    _write_outputs(result, out, paper, figures)
-    return _describe_result(result, out, full=full, is_verdict=True)
+    return _write_result(result, paper, figures, full=full)
 
 
 def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | None) -> None:
@@ -316,12 +310,10 @@ def threshold(
     else:
         refusal = "--choose-on needs a table with a column part: leave out --wide"
         choosing, table = shared.read_table(scores, options, partial(read_parts, part=choose_on), refusal)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SkewanovaWarning)
+    with warnings.catch_warnings(record=True, action="always", category=SkewanovaWarning) as caught:
         options["at_priors"] = shared.resolve_prior(options["at_priors"], table)
-        frame = threshold_table(
-            table, costs=costs, choose_on=choosing, **shared.merge_design_options(options)
-        )
+        keywords = shared.merge_design_options(options)
+        frame = threshold_table(table, costs=costs, choose_on=choosing, **keywords)
     tables = build_thresholds_table(frame), build_operating_table(frame)
     texts = [each.to_text(screen_width()) for each in tables]
     markdown = "\n\n".join(each.to_markdown() for each in tables)
@@ -383,15 +375,8 @@ def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
 @add_command(
     shared.SCORES,
     shared.parsed_option("--prior", shared.parse_prior, "Prior of the deployment.", metavar="PRIOR"),
-    shared.parsed_option(
-        "--deployment-prior",
-        shared.parse_deployment_prior,
-        "Or average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or quantiles:0.05=LOW:0.95=HIGH.",
-        metavar="RANGE",
-    ),
-    click.option(
-        "--method", type=click.Choice(TABLE_INTERVALS), default="auto", help="Method of the intervals."
-    ),
+    shared.range_option("Or average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or quantiles:0.05=LOW:0.95=HIGH."),
+    shared.choice_option("--method", TABLE_INTERVALS, "Method of the intervals"),
     shared.level_option("Confidence level of the intervals."),
     shared.seed_option("bootstraps"),
     shared.out_option("intervals.csv and its table"),
@@ -496,18 +481,8 @@ def _draw(plot: str, result: Any) -> bytes:
     shared.path_argument("directory", metavar="DIR"),
     shared.UNLABELLED,
     shared.BATCH_COLUMN,
-    click.option(
-        "--looks",
-        type=click.IntRange(min=0),
-        default=52,
-        help="Number of batches for which the level holds; 0 for any number.",
-    ),
-    shared.parsed_option(
-        "--deployment-prior",
-        shared.parse_deployment_prior,
-        "Priors at which labelled cases compare models, by default those of DIR.",
-        metavar="RANGE",
-    ),
+    shared.count_option("--looks", "Number of batches for which the level holds; 0 for any number.", 52),
+    shared.range_option("Priors at which labelled cases compare models, by default those of DIR."),
     shared.level_option("Confidence level of all intervals of the prior together."),
     shared.seed_option("bootstraps"),
     shared.out_option("monitor.csv, lead.csv if cases have labels, a table and a figure"),

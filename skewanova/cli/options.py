@@ -268,8 +268,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                 stream.reconfigure(errors="backslashreplace")
         deferred = click.get_current_context().meta[DEFERRED] = []
         try:
-            with _raised_signals(), warnings.catch_warnings():
-                warnings.simplefilter("ignore", SkewanovaWarning)
+            with _raised_signals(), warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
                 for folder in ("out", "paper"):  # refused before the work begins
                     if options.get(folder) is not None:
                         inputs = [options.get(name) for name in ("scores", "directory")]
@@ -358,9 +357,14 @@ def path_argument(name: str, **settings: Any) -> Option:
     return click.argument(name, type=click.Path(path_type=Path), **settings)
 
 
+def count_option(flag: str, text: str, default: int) -> Option:
+    """Return an option that takes an integer of 0 or more."""
+    return click.option(flag, type=click.IntRange(min=0), default=default, help=text)
+
+
 def seed_option(use: str) -> Option:
-    """Return the option --seed, an integer of 0 or more, by default 0."""
-    return click.option("--seed", type=click.IntRange(min=0), default=0, help=f"Seed of {use}.")
+    """Return the option --seed, by default 0."""
+    return count_option("--seed", f"Seed of {use}.", 0)
 
 
 def number_option(flag: str, text: str, default: float | None = None) -> Option:
@@ -371,6 +375,11 @@ def number_option(flag: str, text: str, default: float | None = None) -> Option:
 def level_option(text: str) -> Option:
     """Return the option --confidence-level, by default 0.95, with this help text."""
     return number_option("--confidence-level", text, 0.95)
+
+
+def range_option(text: str) -> Option:
+    """Return the option --deployment-prior, without a default."""
+    return parsed_option("--deployment-prior", parse_deployment_prior, text, metavar="RANGE")
 
 
 def deployment_option(text: str) -> Option:
@@ -465,9 +474,7 @@ VALUES_OPTIONS = (
         f"VALUES has scores: compare {', '.join(SCORE_MEASURES[:-1])} or {SCORE_MEASURES[-1]}.",
         metavar="MEASURE",
     ),
-    parsed_option(
-        "--deployment-prior", parse_deployment_prior, "Prior where --score-measure applies.", metavar="RANGE"
-    ),
+    range_option("Prior where --score-measure applies."),
     number_option("--threshold", "Threshold of a cost or net benefit; by default the best of each fold."),
     ALPHA_OPTION,
     choice_option(
@@ -499,16 +506,15 @@ OUTPUT_OPTIONS = (
 )
 
 
+def column_option(word: str) -> Option:
+    """Return the option that names a column; its help names those of the other columns."""
+    others = ", ".join(f"--{other}-column" for other in COLUMN_WORDS if other != word)
+    text = f"Column that holds the {word}; likewise {others}."
+    return click.option(f"--{word}-column", metavar="NAME", help=text)
+
+
 TABLE_OPTIONS = (
-    *(
-        click.option(
-            f"--{word}-column",
-            metavar="NAME",
-            help=f"Column that holds the {word}; likewise "
-            f"{', '.join(f'--{other}-column' for other in COLUMN_WORDS if other != word)}.",
-        )
-        for word in COLUMN_WORDS
-    ),
+    *map(column_option, COLUMN_WORDS),
     click.option("--positive", metavar="LABEL", help="Label of the positive class, if it is not 1."),
     click.option("--wide", is_flag=True, help="Each model has its own score column, named after it."),
 )

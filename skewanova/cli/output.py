@@ -131,10 +131,8 @@ def render_summary(result: Any, *, full: bool) -> str:
 @contextmanager
 def progress_bar(total: int) -> Iterator[None]:
     """Show the stages of the block as a bar on standard error, on a terminal only; it leaves no trace."""
-    layout = "{desc} {bar:20} {n_fmt}/{total_fmt}"
-    with tqdm(
-        total=total, disable=None, leave=False, mininterval=0, bar_format=layout, file=sys.stderr
-    ) as bar:
+    form = "{desc} {bar:20} {n_fmt}/{total_fmt}"
+    with tqdm(total=total, disable=None, leave=False, mininterval=0, bar_format=form, file=sys.stderr) as bar:
 
         def advance(name: str) -> None:
             bar.set_description_str(f"{escape_text(name):<22}", refresh=False)
@@ -157,8 +155,7 @@ def print_lines(lines: Iterable[str]) -> None:
 @contextmanager
 def print_warnings() -> Iterator[None]:
     """Print our warnings of the block to standard error at the end of the command, unless --quiet is set."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SkewanovaWarning)
+    with warnings.catch_warnings(record=True, action="always", category=SkewanovaWarning) as caught:
         yield
     notes = [str(each.message) for each in caught if issubclass(each.category, SkewanovaWarning)]
     context = click.get_current_context(silent=True)
