@@ -16,34 +16,22 @@ from matplotlib.ticker import LogLocator
 from skewanova.base.checks import InputError, check_choice, check_rope
 from skewanova.base.frames import iter_rows, list_distinct
 from skewanova.plotting import styling
-from skewanova.plotting.styling import NEUTRAL, Color, Entry, ErrorBar, Palette
+from skewanova.plotting.styling import NEUTRAL, Color, Entry, ErrorBar, PlotOptions
 
-
-def draw_auprec_lines(
-    frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None, palette: Palette = None
-) -> tuple[Axes, list[Entry]]:
-    """Draw each model's mean AUPREC over a logarithmic prior axis; return axes, entries of models, band."""
-    parts = [("", frame, ("prior", "auprec"))]
-    ax, entries = draw_mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
-    styling.set_log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
-    return ax, entries
+#: Label, rows and names of x and y of one line of every model.
+LinePart = tuple[str, pd.DataFrame, tuple[str, str]]
 
 
 def draw_mean_lines(
-    ax: Axes | None,
-    size: tuple[float, float],
-    parts: Sequence[tuple[str, pd.DataFrame, tuple[str, str]]],
-    errorbar: ErrorBar,
-    *,
-    palette: Palette = None,
+    size: tuple[float, float], parts: Sequence[LinePart], errorbar: ErrorBar, options: PlotOptions
 ) -> tuple[Axes, list[Entry]]:
     """Draw a mean line a model, part (label, rows, (x, y)); return axes, entries of models, parts, band."""
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
-    styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
+    styles = styling.make_line_styles(list_distinct(frame["model"]), options["palette"])
     dashed = list(zip(parts, cycle(styling.DASHES)))
     n_lines = len(styles) * len(parts)
     band = styling.check_errorbar(errorbar, frame["fold"], n_lines)
-    ax = styling.make_axes(ax, size)
+    ax = styling.make_axes(options["ax"], size)
     for model, style in styles.items():
         for (_, rows, xy), dash in dashed:
             line = {**style, "errorbar": band, "opacity": styling.choose_opacity(n_lines)}
@@ -185,9 +173,7 @@ def draw_contours(ax: Axes, grid: pd.DataFrame, cmap: str, *, legend: bool) -> N
     height = np.clip(grid.to_numpy(float), 0, 1)  # a mean a rounding error above 1 would stay blank
     filled = ax.contourf(recall, prior, height, levels=levels, cmap=cmap)
     styling.set_log_axis(ax, "y", prior.min(), prior.max())
-    ax.set_xlim(0, 1)
-    ax.set_xlabel("Recall")
-    ax.set_ylabel(styling.PRIOR_LABEL)
+    ax.set(xlim=(0, 1), xlabel="Recall", ylabel=styling.PRIOR_LABEL)
     if legend:
         ax.figure.colorbar(filled, ax=ax, label="Precision", ticks=levels[::2])
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from skewanova.base.text import format_number, format_p
 from skewanova.inference.catalogue import get_test, name_response
 from skewanova.inference.ranks import RankComparison, rank_comparison
 from skewanova.plotting import artists, styling
-from skewanova.plotting.styling import Entry, Palette, document_plot, model_palette
+from skewanova.plotting.styling import Entry, PlotOptions, document_plot, model_palette
 
 
 @document_plot
@@ -26,9 +27,7 @@ def plot_pairs(
     test: str | None = None,
     prior: float | None = None,
     rope: float | None = None,
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
+    **options: Unpack[PlotOptions],
 ) -> Axes:
     """Draw a forest plot of the pairwise differences of one post-hoc test.
 
@@ -47,17 +46,17 @@ def plot_pairs(
     """
     columns = "test response prior model_a model_b estimate conf_low conf_high reject"
     rows = artists.select_test(styling.find_frame(result, "pairs", columns), test, prior)
-    ax = styling.make_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
+    ax = styling.make_axes(options["ax"], (7.6, 1.5 + 0.3 * len(rows)))
     models = [*rows["model_a"], *rows["model_b"]]
-    entries = artists.draw_forest(ax, rows, model_palette(models, palette)[rows["model_a"].iloc[0]])
+    entries = artists.draw_forest(ax, rows, model_palette(models, options["palette"])[models[0]])
     entries += artists.shade_rope(ax, result, rope, upright=True)
     labels = styling.model_labels(models, width=20)
     pairs = zip(rows["model_a"], rows["model_b"], strict=True)
     styling.name_rows(ax, [f"{labels[a]} − {labels[b]}" for a, b in pairs])  # noqa: RUF001
     direction = "" if styling.is_narrow(ax) else " (first minus second)"
     title, xlabel = f"Pairwise differences\n{_get_test_name(rows)}", f"Difference in {_format_response(rows)}"
-    visible = legend and not styling.is_small(ax)  # the axis names the pairs
-    return styling.finish_axes(ax, (title, xlabel + direction, ""), entries if visible else [])
+    visible = options["legend"] and not styling.is_small(ax)  # the axis names the pairs
+    return styling.finish_axes(ax, (title, xlabel + direction, ""), entries, legend=visible)
 
 
 @document_plot
@@ -67,9 +66,7 @@ def plot_difference_curves(
     pair: tuple[str, str] | None = None,
     support: pd.DataFrame | None = None,
     rope: float | None = None,
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
+    **options: Unpack[PlotOptions],
 ) -> Axes:
     """Draw the difference in AUPREC of two models by prior, with a simultaneous band.
 
@@ -89,15 +86,15 @@ def plot_difference_curves(
     rows = artists.select_pair(frame, pair)
     models = list_distinct([*frame["model_a"], *frame["model_b"]])
     first, second = rows["model_a"].iloc[0], rows["model_b"].iloc[0]
-    ax = styling.make_axes(ax, (7.2, 4.0))
-    color, level = model_palette(models, palette)[first], styling.describe_level(result)
+    ax = styling.make_axes(options["ax"], (7.2, 4.0))
+    color, level = model_palette(models, options["palette"])[first], styling.describe_level(result)
     entries = artists.draw_difference_band(ax, rows, color, level=level)
     entries += artists.shade_rope(ax, result, rope)
     styling.set_log_axis(ax, "x", rows["prior"].min(), rows["prior"].max())
     entries += artists.hatch_unsupported(ax, result, support)
     names = styling.model_labels(models)
     labels = (f"{names[first]} minus {names[second]}", styling.PRIOR_LABEL, "Difference in AUPREC")
-    return styling.finish_axes(ax, labels, entries if legend else [])
+    return styling.finish_axes(ax, labels, entries, legend=options["legend"])
 
 
 #: One hue from light to dark keeps its order in greyscale and for colour-blind readers.
@@ -130,12 +127,7 @@ MAX_RANK_NAME = 18
 
 @document_plot
 def plot_critical_difference(
-    result: object,
-    *,
-    test: str | None = None,
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
+    result: object, *, test: str | None = None, **options: Unpack[PlotOptions]
 ) -> Axes:
     """Draw a critical-difference diagram: mean ranks over folds, and bars over models not found to differ.
 
@@ -157,7 +149,7 @@ def plot_critical_difference(
     levels = _assign_bar_rows(comparison, rank)
     first = 0.75 + BAR_STEP * (1 + max(levels.values(), default=-1))
     depth = first + NAME_STEP * (-(-len(rank) // 2) - 1)
-    ax = styling.make_axes(ax, (7.2, 1.5 + 0.26 * (depth + 2)))
+    ax = styling.make_axes(options["ax"], (7.2, 1.5 + 0.26 * (depth + 2)))
     ax.set(xlim=(1, len(rank)), ylim=(depth + 0.5, -1.4))
     ax.axhline(0, color="black", linewidth=1.2)
     for tick in range(1, len(rank) + 1, -(-len(rank) // 10)):
@@ -165,11 +157,11 @@ def plot_critical_difference(
         ax.text(tick, -0.3, str(tick), ha="center", va="bottom")
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-    _name_ranks(ax, rank, model_palette(comparison.models, palette), first=first)
+    _name_ranks(ax, rank, model_palette(comparison.models, options["palette"]), first=first)
     bar: dict[str, Any] = {"color": "0.15", "linewidth": 3.2, "markersize": 6, "clip_on": False}
     for clique, level in levels.items():
         ax.plot([rank[model] for model in clique], [0.45 + BAR_STEP * level] * len(clique), "-o", **bar)
-    if legend:
+    if options["legend"]:
         _draw_ruler(ax, comparison, len(rank))
     test = get_test(comparison.test).name
     gap = "\n" if len(test) > 36 else " "  # or a long name would be cut
@@ -182,14 +174,8 @@ def plot_critical_difference(
 COMPONENT_SHADES = (styling.NEUTRAL, "0.75")
 
 
-@document_plot
-def plot_components(
-    result: object,
-    *,
-    legend: bool = True,
-    palette: Sequence[Any] = COMPONENT_SHADES,
-    ax: Axes | None = None,
-) -> Axes:
+@partial(document_plot, palette=COMPONENT_SHADES)
+def plot_components(result: object, **options: Unpack[PlotOptions]) -> Axes:
     """Draw bars of the variance components of one area: runs, model x run, cases.
 
     Parameters
@@ -208,8 +194,8 @@ def plot_components(
     names, share = frame["component"].tolist(), 100 * frame["share"].to_numpy(dtype=np.float64)
     if np.isnan(share).any():
         raise InputError("there are no components to draw, since the areas do not vary")
-    ax = styling.make_axes(ax, (7.2, 1.4 + 0.3 * len(names)))
-    shades = model_palette(["runs", "cases"], palette)
+    ax = styling.make_axes(options["ax"], (7.2, 1.4 + 0.3 * len(names)))
+    shades = model_palette(["runs", "cases"], options["palette"])
     sources = ["cases" if str(name).startswith("cases") else "runs" for name in names]
     bars: Any = ax.barh(range(len(names)), share, color=[shades[source] for source in sources], height=0.6)
     ax.bar_label(bars, [f"{value:.0f} %" for value in share], padding=4)
@@ -217,7 +203,7 @@ def plot_components(
     ax.set_xlim(0, 1.12 * max(share))
     entries = [(f"more {name} help", Patch(color=shade)) for name, shade in shades.items()]
     labels = ("Where the variance comes from", "Share of the variance of one area (%)", "")
-    return styling.finish_axes(ax, labels, entries if legend else [])
+    return styling.finish_axes(ax, labels, entries, legend=options["legend"])
 
 
 @document_plot
@@ -226,9 +212,7 @@ def plot_by_dataset(
     *,
     pair: tuple[str, str] | None = None,
     hierarchical: pd.DataFrame | None = None,
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
+    **options: Unpack[PlotOptions],
 ) -> Axes:
     """Draw a forest plot of the difference of two models on each data set and over all data sets.
 
@@ -251,8 +235,8 @@ def plot_by_dataset(
     a, b = (str(rows[side].iloc[0]) for side in ("model_a", "model_b"))
     if hierarchical is None:
         hierarchical = styling.get_table(result, "hierarchical")
-    ax = styling.make_axes(ax, (7.6, 1.9 + 0.3 * len(rows)))
-    color = model_palette([*frame["model_a"], *frame["model_b"]], palette)[a]
+    ax = styling.make_axes(options["ax"], (7.6, 1.9 + 0.3 * len(rows)))
+    color = model_palette([*frame["model_a"], *frame["model_b"]], options["palette"])[a]
     rows = rows.assign(reject=(rows["conf_low"] > 0) | (rows["conf_high"] < 0))
     entries = artists.draw_forest(ax, rows, color, interval="interval of\nits own")
     labels = list(styling.model_labels(map(str, rows["dataset"]), width=20).values())
@@ -265,19 +249,18 @@ def plot_by_dataset(
     names = styling.model_labels([a, b], width=20)
     direction = "" if styling.is_narrow(ax) else f" ({names[a]} minus {names[b]})"
     titles = ("Difference on every data set", f"Difference in IAUPREC{direction}", "")
-    return styling.finish_axes(ax, titles, entries if legend and not styling.is_small(ax) else [])
+    visible = options["legend"] and not styling.is_small(ax)
+    return styling.finish_axes(ax, titles, entries, legend=visible)
 
 
-@document_plot
+@partial(document_plot, palette=SHADES)
 def plot_p_values(
     result: object,
     *,
     test: str | None = None,
     prior: float | None = None,
     alpha: float | None = None,
-    legend: bool = True,
-    palette: Palette = SHADES,
-    ax: Axes | None = None,
+    **options: Unpack[PlotOptions],
 ) -> Axes:
     """Draw the matrix of adjusted p-values of one family of pairwise comparisons, with the differences.
 
@@ -302,9 +285,10 @@ def plot_p_values(
     n_models = len(models)
     has_corner = n_models >= MIN_MODELS_FOR_CORNER
     side = (0.62 if n_models <= MAX_MODELS_WITH_ESTIMATES else 0.46) * (n_models - 1)
-    ax = styling.make_axes(ax, (side + (2.4 if has_corner else 4.4), max(side + 1.9, 2.6)))
+    ax = styling.make_axes(options["ax"], (side + (2.4 if has_corner else 4.4), max(side + 1.9, 2.6)))
     # side of a cell in points, before names take their share of the figure
     space = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72 / max(n_models - 1, 1)
+    palette = options["palette"]
     if isinstance(palette, str) or not isinstance(palette, Sequence) or len(palette) != len(SHADES):
         raise InputError(
             f"`palette` must be {len(SHADES)} colours, one for each level, such as ['white', 'gold', 'red'], "
@@ -322,12 +306,12 @@ def plot_p_values(
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     styling.set_title(ax, f"Adjusted p\n{_get_test_name(rows)}")
-    if legend:
-        corner, title = "upper right" if has_corner and not styling.is_narrow(ax) else None, None
+    if options["legend"]:
+        position, title = "upper right" if has_corner and not styling.is_narrow(ax) else "beside", None
         if space >= MIN_POINTS_FOR_BOTH:
             measure = _format_response(rows, separator="\n")
             title = f"p, and below it the\ndifference in {measure},\ncolumn minus row"
-        styling.draw_legend(ax, _make_level_entries(level, shades), title, corner=corner)
+        styling.draw_legend(ax, _make_level_entries(level, shades), title, position=position)
     return ax
 
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from skewanova.base.checks import (
     Floats,
     InputTypeError,
-    check_labels,
     check_prior,
     check_prior_list,
     check_same_length,
@@ -24,14 +23,7 @@ from skewanova.curves.areas import auprec
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, roc_curve
 from skewanova.plotting import styling
-from skewanova.scores.scikit_learn import (
-    check_response_method,
-    count_rows,
-    find_test_rows,
-    score_cases,
-    select_rows,
-    to_rows,
-)
+from skewanova.scores.scikit_learn import check_data, find_test_rows, score_cases
 
 #: Default priors: 0.001 to 0.5, evenly spaced in the log-odds.
 DEFAULT_PRIORS = 1 / (1 + np.exp(np.linspace(np.log(999), 0, 61)))
@@ -140,12 +132,10 @@ class AUPRECDisplay:
         if prior is not None:
             title = f"Precision-recall curve at prior {styling.format_plain(check_prior(prior))}"
             xlabel, ylabel = "Recall", "Precision"
-            precision = [vertex_precision(curve.tpr[1:], curve.fpr[1:], prior) for curve in self.curves]
-            # recall 0 has the first precision
-            lines = [
-                (curve.tpr, np.append(values[:1], values))
-                for curve, values in zip(self.curves, precision, strict=True)
-            ]
+            lines = []
+            for curve in self.curves:
+                precision = vertex_precision(curve.tpr[1:], curve.fpr[1:], prior)
+                lines.append((curve.tpr, np.append(precision[:1], precision)))  # also at recall 0
             chance = np.arange(2.0), np.full(2, prior)
         self.ax_ = styling.make_axes(ax, (6.4, 4.4))
         self.figure_ = self.ax_.figure
@@ -177,15 +167,12 @@ class AUPRECDisplay:
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        priors: ArrayLike | None = None,
-        prior: float | None = None,
-        area_estimator: str = "trapezoid",
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
+        priors: ArrayLike | None = None,
+        area_estimator: str = "trapezoid",
         name: str | None = None,
-        ax: Axes | None = None,
-        curve_kwargs: Mapping[str, Any] | None = None,
-        plot_chance_level: bool = False,
+        **options: Any,
     ) -> Self:
         """Draw the display from labels and scores, and return it.
 
@@ -193,12 +180,11 @@ class AUPRECDisplay:
         ----------
         y_true, y_score, pos_label, sample_weight
             As for :func:`roc_curve`.
-        priors, area_estimator, name, prior, ax, curve_kwargs, plot_chance_level
+        priors, area_estimator, name, **options
             As for the display and `plot`.
         """
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        display = cls(curve, priors=priors, area_estimator=area_estimator, name=name)
-        return display.plot(ax, prior=prior, curve_kwargs=curve_kwargs, plot_chance_level=plot_chance_level)
+        return cls(curve, priors=priors, area_estimator=area_estimator, name=name).plot(**options)
 
     @classmethod
     def from_estimator(
@@ -225,10 +211,9 @@ class AUPRECDisplay:
         **options
             As for `from_predictions`.
         """
-        check_response_method(response_method, None)
-        positive = check_labels(y, pos_label=pos_label, name="y")
-        score = score_cases(estimator, to_rows(X), response_method=response_method, pos_label=pos_label)
-        check_same_length(X=score, y=positive)
+        method: dict[str, Any] = {"response_method": response_method, "pos_label": pos_label}
+        data = check_data(X, y, None, class_prior=None, **method)
+        score = score_cases(estimator, data.features, **method)
         full = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, score, pos_label=pos_label, name=full, **options)
 
@@ -260,18 +245,15 @@ class AUPRECDisplay:
         priors, area_estimator, **options
             As for the display and `plot`.
         """
-        check_response_method(response_method, None)
-        features, labels = to_rows(X), np.asarray(y)
-        check_labels(labels, pos_label=pos_label, name="y")
-        weights = np.ones(len(labels)) if sample_weight is None else check_weights(sample_weight)
-        check_same_length(X=np.empty(count_rows(features, "X")), y=labels)
-        check_same_length(y=labels, sample_weight=weights)
-        tests = find_test_rows(cv_results, len(labels))
+        method: dict[str, Any] = {"response_method": response_method, "pos_label": pos_label}
+        data = check_data(X, y, None, class_prior=None, **method)
+        weights = np.ones(len(data.positive)) if sample_weight is None else check_weights(sample_weight)
+        check_same_length(y=data.positive, sample_weight=weights)
+        tests = find_test_rows(cv_results, len(weights))
         curves = []
         for i, (rows, fitted) in enumerate(zip(tests, cv_results["estimator"], strict=True), 1):
-            cases, weight = select_rows(features, rows), None if sample_weight is None else weights[rows]
-            score = score_cases(fitted, cases, response_method=response_method, pos_label=pos_label)
+            score, weight = data.scores(fitted, rows), None if sample_weight is None else weights[rows]
             with prefix_errors(f"fold {i}"):
-                curves.append(roc_curve(labels[rows], score, pos_label=pos_label, sample_weight=weight))
+                curves.append(roc_curve(data.positive[rows], score, sample_weight=weight))
         full = type(cv_results["estimator"][0]).__name__ if name is None else name
         return cls(curves, priors=priors, area_estimator=area_estimator, name=full).plot(**options)

@@ -8,7 +8,8 @@ layout that makes room, such as ``plt.subplots(layout="constrained")``. Global s
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -18,12 +19,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from skewanova.base.checks import InputError, check_choice, suggest_name
+from skewanova.base.checks import Floats, InputError, check_choice, suggest_name
 from skewanova.base.frames import list_distinct
 from skewanova.inference.anova import AnovaResult
 from skewanova.inference.diagnostics import residual_quantiles
 from skewanova.plotting import artists, styling
-from skewanova.plotting.styling import Entry, ErrorBar, Palette, document_plot, find_optional_frame
+from skewanova.plotting.styling import Entry, ErrorBar, PlotOptions, document_plot, find_optional_frame
 from skewanova.priors.weightings import PriorLike
 
 
@@ -34,9 +35,7 @@ def plot_auprec(
     deployment_prior: PriorLike | None = None,
     support: pd.DataFrame | None = None,
     errorbar: ErrorBar = ("sd", 1),
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
+    **options: Unpack[PlotOptions],
 ) -> Axes:
     """Draw the AUPREC of each model by prior, averaged over folds.
 
@@ -49,22 +48,16 @@ def plot_auprec(
     """
     frame = styling.find_frame(result, "auprec_by_prior", "model fold prior auprec", "plot_auprec")
     limits = styling.find_deployment_limits(result, deployment_prior)
-    ax, entries = artists.draw_auprec_lines(frame, errorbar, ax, palette)
+    ax, entries = artists.draw_mean_lines((7.2, 4.4), [("", frame, ("prior", "auprec"))], errorbar, options)
+    styling.set_log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
     entries += styling.shade_priors(ax, limits)
     entries += artists.hatch_unsupported(ax, result, support)
     labels = ("AUPREC by prior", styling.PRIOR_LABEL, "AUPREC")
-    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
+    return styling.finish_axes(ax, labels, entries, legend=options["legend"], n_folds=frame["fold"].nunique())
 
 
 @document_plot
-def plot_iauprec(
-    result: object,
-    ranking: pd.DataFrame | None = None,
-    *,
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_iauprec(result: object, ranking: pd.DataFrame | None = None, **options: Unpack[PlotOptions]) -> Axes:
     """Draw the IAUPREC of each fold and model, with mean, interval and compact letters of a ranking.
 
     The first model of `iauprec` is on top. A fold has the same height in every model's row.
@@ -83,14 +76,14 @@ def plot_iauprec(
     if source is not None:
         columns = "model iauprec conf_low conf_high group"
         ranking = styling.find_frame(source, "ranking", columns, "ranking", models=models)
-    ax = styling.make_axes(ax, (7.2, 1.6 + 0.45 * len(models)))
-    shades = styling.model_palette(models, palette)
+    ax = styling.make_axes(options["ax"], (7.2, 1.6 + 0.45 * len(models)))
+    shades = styling.model_palette(models, options["palette"])
     entries = artists.draw_fold_points(ax, frame, shades)
     if ranking is not None:
         entries += artists.draw_ranked_means(ax, ranking, shades, level=styling.describe_level(result))
     styling.name_rows(ax, list(styling.model_labels(models).values()))
-    visible = legend and not styling.is_small(ax)  # the axis names the models
-    return styling.finish_axes(ax, ("IAUPREC by model", "IAUPREC", ""), entries if visible else [])
+    visible = options["legend"] and not styling.is_small(ax)  # the axis names the models
+    return styling.finish_axes(ax, ("IAUPREC by model", "IAUPREC", ""), entries, legend=visible)
 
 
 @document_plot
@@ -102,9 +95,7 @@ def plot_regions(
     crossings: pd.DataFrame | None = None,
     support: pd.DataFrame | None = None,
     deployment_prior: PriorLike | None = None,
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
+    **options: Unpack[PlotOptions],
 ) -> Axes:
     """Draw the mean AUPREC by prior, with a strip along the bottom that shows the leading model.
 
@@ -131,8 +122,9 @@ def plot_regions(
     source, models = result if regions is None else regions, list_distinct(frame["model"])
     leads = styling.find_frame(source, "regions", "model prior_low prior_high", "regions", models=models)
     limits = styling.find_deployment_limits(result, deployment_prior)
-    shades = styling.model_palette(models, palette)
-    ax, entries = artists.draw_auprec_lines(frame, None, ax, shades)
+    shades = styling.model_palette(models, options["palette"])
+    ax, entries = artists.draw_mean_lines((7.2, 4.4), [("", frame, ("prior", "auprec"))], None, options)
+    styling.set_log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
     if len(models) <= styling.MAX_BANDS:  # bands that are not drawn are not computed
         columns = "model prior conf_low conf_high"
         displayed = find_optional_frame(result, bands, "by_prior", columns, name="bands")
@@ -145,7 +137,7 @@ def plot_regions(
     entries += artists.mark_crossings(ax, changes, frame)
     entries.append(("strip: leading model", Patch(facecolor=styling.NEUTRAL)))
     labels = ("Leading model by prior", styling.PRIOR_LABEL, "AUPREC")
-    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
+    return styling.finish_axes(ax, labels, entries, legend=options["legend"], n_folds=frame["fold"].nunique())
 
 
 #: Points between the intervals of two models at one prior, and at most between the first and the last.
@@ -157,9 +149,7 @@ MAX_TICKS = 10
 
 
 @document_plot
-def plot_interaction(
-    result: object, *, legend: bool = True, palette: Palette = None, ax: Axes | None = None
-) -> Axes:
+def plot_interaction(result: object, **options: Unpack[PlotOptions]) -> Axes:
     """Draw the interaction plot of models and priors: mean AUPREC over folds with its interval.
 
     Lines that are not parallel show an interaction, because differences between models depend on the prior.
@@ -173,33 +163,27 @@ def plot_interaction(
     columns = "model prior auprec conf_low conf_high"
     frame = styling.find_frame(result, "auprec_intervals", columns, "plot_interaction")
     priors = sorted(list_distinct(frame["prior"]))
-    styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
-    ax = styling.make_axes(ax, (7.2, 4.4))
+    styles = styling.make_line_styles(list_distinct(frame["model"]), options["palette"])
+    ax = styling.make_axes(options["ax"], (7.2, 4.4))
     step = min(DODGE, MAX_DODGE / len(styles))
     lines = {}
     for i, (model, style) in enumerate(styles.items()):
         rows = frame[frame["model"] == model].sort_values("prior")
         x = np.array([priors.index(prior) for prior in rows["prior"]], dtype=np.float64)
         shift, style["markevery"] = step * (i - (len(styles) - 1) / 2), None
-        lines[model] = _draw_intervals(ax, x, rows, style, shift=shift)
+        lines[model] = _draw_means(ax, x, rows, style, shift=shift)
     ticks = range(0, len(priors), -(-len(priors) // MAX_TICKS))
     ax.set_xticks(ticks, labels=[styling.format_plain(priors[i]) for i in ticks])
-    ax.set_xlim(-0.4, len(priors) - 0.6)
-    ax.set_ylim(ax.get_ylim())
+    ax.set(xlim=(-0.4, len(priors) - 0.6), ylim=ax.get_ylim())
     styling.style_axes(ax, "AUPREC by model and prior", styling.PRIOR_LABEL, "Mean AUPREC (t interval)")
-    if legend:
+    if options["legend"]:
         styling.label_lines(ax, lines, styles)
     return ax
 
 
 @document_plot
 def plot_regret(
-    result: object,
-    *,
-    deployment_prior: PriorLike | None = None,
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
+    result: object, *, deployment_prior: PriorLike | None = None, **options: Unpack[PlotOptions]
 ) -> Axes:
     """Draw the regret of each model by prior: its shortfall in AUPREC from the best model there.
 
@@ -210,8 +194,8 @@ def plot_regret(
     """
     frame = styling.find_frame(result, "regret", "model prior regret")
     limits = styling.find_deployment_limits(result, deployment_prior)
-    styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
-    ax = styling.make_axes(ax, (7.2, 4.4))
+    styles = styling.make_line_styles(list_distinct(frame["model"]), options["palette"])
+    ax = styling.make_axes(options["ax"], (7.2, 4.4))
     lines = {
         model: styling.draw_mean_line(ax, frame[frame["model"] == model], ("prior", "regret"), **style)
         for model, style in styles.items()
@@ -221,14 +205,12 @@ def plot_regret(
     ax.set_ylim(-0.03 * top, 1.05 * top)
     shade = styling.shade_priors(ax, limits)
     styling.style_axes(ax, "Regret by prior", styling.PRIOR_LABEL, "Regret (shortfall in AUPREC)")
-    if legend:
+    if options["legend"]:
         styling.label_lines(ax, lines, styles, shade)
     return ax
 
 
-def _draw_intervals(
-    ax: Axes, x: np.ndarray, rows: pd.DataFrame, style: dict[str, Any], *, shift: float
-) -> Line2D:
+def _draw_means(ax: Axes, x: Floats, rows: pd.DataFrame, style: dict[str, Any], *, shift: float) -> Line2D:
     """Draw means joined by a line, and `shift` points aside intervals cut to [0, 1]; return the line."""
     valid = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
     aside = ax.transData + ScaledTranslation(shift / 72, 0, ax.figure.dpi_scale_trans)
@@ -260,14 +242,7 @@ MAX_FOLD_TICKS = 12
 
 
 @document_plot
-def plot_residuals(
-    result: object,
-    *,
-    kind: str = "fitted",
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_residuals(result: object, *, kind: str = "fitted", **options: Unpack[PlotOptions]) -> Axes:
     """Draw the residuals of an analysis of variance, to check its assumptions.
 
     Parameters
@@ -283,14 +258,14 @@ def plot_residuals(
     frame = styling.find_frame(result, "residuals", "model fold fitted residual")
     dots: dict[str, Any] = {"linestyle": "none", "markevery": None, "markersize": 5}
     dots |= {"markeredgecolor": "white", "markeredgewidth": 0.4}
-    lines = styling.make_line_styles(list_distinct(frame["model"]), palette)
+    lines = styling.make_line_styles(list_distinct(frame["model"]), options["palette"])
     styles = {model: {**style, **dots} for model, style in lines.items()}
     x, y, others = "fitted", "residual", []
     if kind == "qq":  # the envelopes of an interaction need the analysis itself
         draws = int(np.clip(MAX_DRAWN // len(frame), MIN_DRAWS, 4999))
         frame = residual_quantiles(result if isinstance(result, AnovaResult) else frame, n_draws=draws)
         x, y = "theoretical", "standardized"
-    ax = styling.make_axes(ax, (6.4, 4.2))
+    ax = styling.make_axes(options["ax"], (6.4, 4.2))
     if kind == "qq":
         others = _draw_envelopes(ax, frame)
     else:
@@ -301,7 +276,7 @@ def plot_residuals(
         rows = frame[frame["model"] == model]
         ax.plot(rows[x], rows[y], **style)
     entries = [*styling.make_line_entries(styles), *others]
-    return styling.finish_axes(ax, RESIDUAL_KINDS[kind], entries if legend else [])
+    return styling.finish_axes(ax, RESIDUAL_KINDS[kind], entries, legend=options["legend"])
 
 
 def _position_folds(ax: Axes, frame: pd.DataFrame, models: list[str]) -> list[float]:
@@ -328,14 +303,7 @@ def _draw_envelopes(ax: Axes, frame: pd.DataFrame) -> list[Entry]:
 
 
 @document_plot
-def plot_roc(
-    result: object,
-    *,
-    errorbar: ErrorBar = ("sd", 1),
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_roc(result: object, *, errorbar: ErrorBar = ("sd", 1), **options: Unpack[PlotOptions]) -> Axes:
     """Draw the ROC curve of each model, averaged over folds.
 
     Parameters
@@ -344,15 +312,13 @@ def plot_roc(
         A result with `roc`, or that frame: model, fold, fpr, tpr on one grid of fpr.
     """
     frame = styling.find_frame(result, "roc", "model fold fpr tpr")
-    ax, entries = artists.draw_mean_lines(
-        ax, (6.8, 4.4), [("", frame, ("fpr", "tpr"))], errorbar, palette=palette
-    )
+    ax, entries = artists.draw_mean_lines((6.8, 4.4), [("", frame, ("fpr", "tpr"))], errorbar, options)
     chance = ax.axline((0, 0), slope=1, color=styling.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
     styling.set_unit_limits(ax)
     ax.set_aspect("equal", anchor="W")
     entries.insert(frame["model"].nunique(), ("random ranking", chance))
     labels = ("ROC curves", "False positive rate", "True positive rate")
-    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
+    return styling.finish_axes(ax, labels, entries, legend=options["legend"], n_folds=frame["fold"].nunique())
 
 
 @document_plot
@@ -361,9 +327,7 @@ def plot_precision_recall(
     *,
     prior: float | None = None,
     errorbar: ErrorBar = ("sd", 1),
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
+    **options: Unpack[PlotOptions],
 ) -> Axes:
     """Draw precision-recall curves, averaged over folds, with colours by model and line styles by prior.
 
@@ -381,22 +345,16 @@ def plot_precision_recall(
         frame = frame[frame["prior"] == styling.select_prior(prior, frame["prior"])]
     priors, xy = list_distinct(frame["prior"]), ("recall", "precision")
     parts = [(f"prior {styling.format_plain(value)}", frame[frame["prior"] == value], xy) for value in priors]
-    ax, entries = artists.draw_mean_lines(ax, (7.2, 4.6), parts, errorbar, palette=palette)
+    ax, entries = artists.draw_mean_lines((7.2, 4.6), parts, errorbar, options)
     suffix = f" at {parts[0][0]}" if len(parts) == 1 else ""
     styling.set_unit_limits(ax)
     labels = (f"Precision-recall curves{suffix}", "Recall", "Precision")
-    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
+    return styling.finish_axes(ax, labels, entries, legend=options["legend"], n_folds=frame["fold"].nunique())
 
 
-@document_plot
+@partial(document_plot, palette="viridis")
 def plot_surface(
-    result: object,
-    *,
-    model: str | None = None,
-    kind: str = "contour",
-    legend: bool = True,
-    palette: str = "viridis",
-    ax: Axes | None = None,
+    result: object, *, model: str | None = None, kind: str = "contour", **options: Unpack[PlotOptions]
 ) -> Axes:
     """Draw the P-ROC surface of one model: precision by recall and prior (Landgrebe et al. 2006, section 4).
 
@@ -414,6 +372,7 @@ def plot_surface(
         Name of a matplotlib colour map.
     """
     check_choice(kind, ("contour", "3d"), "kind")
+    palette: Any = options["palette"]
     if palette not in list(colormaps):
         raise InputError(
             "`palette` must be the name of a colour map of matplotlib, such as 'viridis', but got "
@@ -423,24 +382,17 @@ def plot_surface(
     models = list_distinct(frame["model"])
     chosen = models[0] if model is None else check_choice(model, models, "model")
     grid = artists.pivot_surface(frame[frame["model"] == chosen], chosen)
-    ax = styling.make_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
+    ax = styling.make_axes(options["ax"], (6.4, 4.6), "3d" if kind == "3d" else None)
     if kind == "3d":
         artists.draw_surface(ax, grid, palette)
     else:
-        artists.draw_contours(ax, grid, palette, legend=legend)
+        artists.draw_contours(ax, grid, palette, legend=options["legend"])
     styling.set_title(ax, f"P-ROC surface of {styling.model_labels(models)[chosen]}")
     return ax
 
 
 @document_plot
-def plot_skew(
-    result: object,
-    *,
-    errorbar: ErrorBar = ("sd", 1),
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_skew(result: object, *, errorbar: ErrorBar = ("sd", 1), **options: Unpack[PlotOptions]) -> Axes:
     """Draw accuracy and precision by skew at one operating point (Landgrebe et al. 2006, figure 1).
 
     Accuracy tends to the true negative rate as the skew grows, while precision depends on the positives.
@@ -453,8 +405,8 @@ def plot_skew(
     """
     frame = styling.find_frame(result, "skew", "model fold skew accuracy precision")
     parts = [(measure, frame, ("skew", measure)) for measure in ("accuracy", "precision")]
-    ax, entries = artists.draw_mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
+    ax, entries = artists.draw_mean_lines((7.2, 4.4), parts, errorbar, options)
     styling.set_log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
     styling.set_unit_limits(ax, x=False)
     labels = ("Accuracy and precision by skew", "Skew (negatives per positive)", "Accuracy, precision")
-    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
+    return styling.finish_axes(ax, labels, entries, legend=options["legend"], n_folds=frame["fold"].nunique())

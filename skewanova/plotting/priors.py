@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,7 @@ from scipy.special import expit
 from skewanova.base.checks import InputTypeError, check_choice
 from skewanova.base.frames import iter_rows
 from skewanova.plotting import styling
-from skewanova.plotting.styling import Palette, document_plot
+from skewanova.plotting.styling import Palette, PlotOptions, document_plot
 from skewanova.priors.estimation import PriorEstimate
 
 #: Colours of positives, negatives and observed counts.
@@ -25,15 +27,8 @@ POSITIVE, NEGATIVE, OBSERVED = "#d55e00", "#56b4e9", "0.2"
 STATE_COLOURS = {"choice": "#009e73", "open": "#e69f00", "changed": "#d55e00", "beyond": "0.5"}
 
 
-@document_plot
-def plot_prior_estimate(
-    source: object,
-    *,
-    model: str | None = None,
-    legend: bool = True,
-    palette: Palette = (POSITIVE, NEGATIVE),
-    ax: Axes | None = None,
-) -> Axes:
+@partial(document_plot, palette=(POSITIVE, NEGATIVE))
+def plot_prior_estimate(source: object, *, model: str | None = None, **options: Unpack[PlotOptions]) -> Axes:
     """Draw binned unlabelled scores as a mixture of both classes, with the likelihood of the prior inset.
 
     Parameters
@@ -52,8 +47,8 @@ def plot_prior_estimate(
     """
     result = _select_estimate(source, model)
     bins = result.bins_frame()
-    names = styling.model_palette(("positives", "negatives"), palette)
-    ax = styling.make_axes(ax, (6.4, 4.4))
+    names = styling.model_palette(("positives", "negatives"), options["palette"])
+    ax = styling.make_axes(options["ax"], (6.4, 4.4))
     share = result.fit.positive * result.estimate * result.n_unlabelled
     ax.bar(bins["bin"], bins["expected"] - share, color=names["negatives"], width=0.9)
     ax.bar(bins["bin"], share, bottom=bins["expected"] - share, color=names["positives"], width=0.9)
@@ -64,21 +59,14 @@ def plot_prior_estimate(
     ax.tick_params(axis="x", labelsize="small")
     entries: list[styling.Entry] = [(name, Patch(color=colour)) for name, colour in names.items()]
     dots = Line2D([], [], marker="o", linestyle="", color=OBSERVED, markersize=5)
-    if legend:
-        styling.draw_legend(ax, [*entries, ("observed", dots)], corner="upper left")
+    if options["legend"]:
+        styling.draw_legend(ax, [*entries, ("observed", dots)], position="upper left")
     _draw_likelihood(ax, result)
     return ax
 
 
 @document_plot
-def plot_monitor(
-    source: object,
-    leaders: pd.DataFrame | None = None,
-    *,
-    legend: bool = True,
-    palette: Palette = None,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_monitor(source: object, leaders: pd.DataFrame | None = None, **options: Unpack[PlotOptions]) -> Axes:
     """Draw each batch's prior and interval, coloured by state, on a linear axis over the leaders' ranges.
 
     Parameters
@@ -90,8 +78,8 @@ def plot_monitor(
     """
     table = styling.find_frame(source, "table", "batch estimate conf_low conf_high state", "plot_monitor")
     spans = styling.find_optional_frame(source, leaders, "leaders", "prior_low prior_high leader")
-    ax = styling.make_axes(ax, (6.4, 4.4))
-    entries = _shade_leaders(ax, spans, palette)
+    ax = styling.make_axes(options["ax"], (6.4, 4.4))
+    entries = _shade_leaders(ax, spans, options["palette"])
     for index, row in enumerate(iter_rows(table)):
         colour = STATE_COLOURS[check_choice(str(row.state), list(STATE_COLOURS), "state")]
         ax.plot([index, index], [row.conf_low, row.conf_high], color=colour, linewidth=2)
@@ -101,7 +89,7 @@ def plot_monitor(
     names = styling.model_labels(table["batch"].astype(str))
     ax.set_xticks(range(len(table)), [names[str(name)] if name else "all" for name in table["batch"]])
     ax.tick_params(axis="x", labelsize="small", labelrotation=90 if len(table) > 12 else 0)
-    return styling.finish_axes(ax, ("Prior by batch", "Batch", "Prior"), entries if legend else [])
+    return styling.finish_axes(ax, ("Prior by batch", "Batch", "Prior"), entries, legend=options["legend"])
 
 
 def get_estimates(source: object) -> Mapping[str, PriorEstimate]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypedDict, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,10 @@ ErrorBar = tuple[str, float] | None
 
 
 Entry = tuple[str, Artist | tuple[Artist, ...]]
+
+
+#: Options of the line of each model.
+LineStyles = dict[str, dict[str, Any]]
 
 
 #: Colours by model, in the order of the models, or the name of a palette of seaborn.
@@ -82,8 +87,8 @@ MIN_LEGEND_HEIGHT = 3.0
 _BAND_LABELS = {"sd": "±{} standard\ndeviation{} over folds", "pi": "middle {} % of folds"}
 
 
-class PlotOptions:
-    """Shared parameters of plots; `document_plot` adds them to their docstrings.
+class PlotOptions(TypedDict, total=False):
+    """Shared parameters of plots; `document_plot` adds them, and those that all plots take as keywords.
 
     Parameters
     ----------
@@ -115,27 +120,47 @@ class PlotOptions:
         If columns are missing, a frame is empty, or an argument is unknown or out of range.
     """
 
+    legend: bool
+    palette: Palette
+    ax: Axes | None
 
-def document_plot(plot: Plot) -> Plot:
-    """Add shared parameters, results and errors that the docstring of `plot` lacks to it; return `plot`."""
+
+#: Defaults of the keywords that all plots take.
+DEFAULTS: PlotOptions = {"legend": True, "palette": None, "ax": None}
+
+
+def document_plot(plot: Plot, **special: Any) -> Plot:
+    """Return `plot` with DEFAULTS, less the `special` ones, and with what its docstring lacks."""
+    defaults = {**DEFAULTS, **special}
+    signature = inspect.signature(plot)
+    *parameters, _ = signature.parameters.values()  # the last one stands for the defaults
+    for name, default in defaults.items():
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+    signature = signature.replace(parameters=parameters)
+
+    @wraps(plot)
+    def draw(*args: Any, **options: Any) -> Axes:
+        call = signature.bind(*args, **options)  # raises for unknown keywords
+        return plot(*call.args, **{**defaults, **call.kwargs})
+
     shared, sections = _split_sections(PlotOptions), _split_sections(plot)
     entries, options = (re.split(r"\n(?=\w)", part["Parameters"])[1:] for part in (sections, shared))
     described = re.split(r"\W+", " ".join(entry.split(" : ")[0] for entry in entries))
-    names = [name for name in inspect.signature(plot).parameters if name not in described]
+    names = [name for name in signature.parameters if name not in described]
     added = [next(text for text in options if text.startswith(f"{name} : ")) for name in names]
     sections["Parameters"] = "\n".join([sections["Parameters"], *added])
     order = ("Summary", "Parameters", "Returns", "Raises", "References")
     texts = (sections.get(name) or shared.get(name) for name in order)
-    plot.__doc__ = "\n\n".join(filter(None, texts)) + "\n"
-    return plot
+    draw.__doc__ = "\n\n".join(filter(None, texts)) + "\n"
+    draw.__signature__ = signature  # type: ignore[attr-defined]
+    return cast("Plot", draw)
 
 
 def _split_sections(documented: object) -> dict[str, str]:
     """Return the sections of a docstring by heading; the first is Summary, and Parameters always exists."""
     summary, *others = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.getdoc(documented) or "")
-    return {"Summary": summary, "Parameters": "Parameters\n----------"} | {
-        text.split("\n")[0]: text for text in others
-    }
+    sections = {text.split("\n")[0]: text for text in others}
+    return {"Summary": summary, "Parameters": "Parameters\n----------", **sections}
 
 
 def get_table(source: object, name: str, default: object = None) -> Any:
@@ -300,7 +325,7 @@ def model_markers(models: Sequence[str]) -> dict[str, str]:
     return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(list_distinct(models))}
 
 
-def make_line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
+def make_line_styles(models: Sequence[str], palette: Palette = None) -> LineStyles:
     """Return options of each model's line: color, marker, its size and edge, sparse markevery, linestyle."""
     shades, markers = model_palette(models, palette), model_markers(models)
     return {
@@ -391,12 +416,10 @@ def make_band_entry(kind: str, amount: float) -> Entry:
     return f"band: {label}", (Patch(facecolor=NEUTRAL, alpha=0.25), Line2D([], [], color=NEUTRAL))
 
 
-def make_line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+def make_line_entries(styles: LineStyles) -> list[Entry]:
     """Return the legend entry (label, line) of each model."""
-    labels = model_labels(styles)
-    return [
-        (labels[model], Line2D([], [], **{**style, "markevery": None})) for model, style in styles.items()
-    ]
+    lines = (Line2D([], [], **{**style, "markevery": None}) for style in styles.values())
+    return list(zip(model_labels(styles).values(), lines, strict=True))
 
 
 def find_deployment_limits(source: object, deployment_prior: PriorLike | None) -> tuple[float, float] | None:
@@ -450,40 +473,28 @@ def _count_legend_columns(ax: Axes, labels: Sequence[str]) -> int:
 
 
 def draw_legend(
-    ax: Axes,
-    entries: Sequence[Entry],
-    title: str | None = None,
-    *,
-    corner: str | None = None,
-    below: bool = False,
+    ax: Axes, entries: Sequence[Entry], title: str | None = None, *, position: str = "beside"
 ) -> None:
-    """Draw a legend beside the axes, below narrow ones, or inside (small, no layout, or at `corner`)."""
+    """Draw a legend beside or below (narrow) axes, or inside (small, no layout, `position` is a corner)."""
     if not entries:
         return
     options: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
     columns = -(-len(entries) // 20)
     small = is_small(ax)
-    if corner is not None:
-        options = {"loc": corner, "frameon": False}
+    if position not in {"beside", "below"}:
+        options = {"loc": position, "frameon": False}
     elif small:
         options |= {"handlelength": 1.2, "labelspacing": 0.2, "borderpad": 0.2}
     elif has_layout(ax):
         options = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
-        if below or is_narrow(ax):
+        if position == "below" or is_narrow(ax):
             under = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)
             options |= {"bbox_to_anchor": (0, 0), "bbox_transform": under}
             columns = _count_legend_columns(ax, [label for label, _ in entries])
     # matplotlib drops entries whose label begins with an underscore, so texts are set afterwards
-    drawn = ax.legend(
-        [handle for _, handle in entries],
-        [f"entry {i}" for i in range(len(entries))],
-        title=None if small else title,
-        alignment="left",
-        fontsize="x-small" if small else "small",
-        title_fontsize="small",
-        ncols=columns,
-        **options,
-    )
+    handles, names = [handle for _, handle in entries], [f"entry {i}" for i in range(len(entries))]
+    options |= {"fontsize": "x-small" if small else "small", "title_fontsize": "small", "alignment": "left"}
+    drawn = ax.legend(handles, names, title=None if small else title, ncols=columns, **options)
     for text, (label, _) in zip(drawn.get_texts(), entries, strict=True):
         text.set_text(label)
 
@@ -500,8 +511,7 @@ def set_title(ax: Axes, title: str) -> None:
 def style_axes(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     """Set title, labels, a light grid and an open frame, except what a style sheet sets."""
     set_title(ax, title)
-    ax.set_xlabel("Prior" if xlabel == PRIOR_LABEL and is_narrow(ax) else xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set(xlabel="Prior" if xlabel == PRIOR_LABEL and is_narrow(ax) else xlabel, ylabel=ylabel)
     if not has_custom_style("axes.grid", "grid.color", "grid.alpha", "grid.linewidth", "grid.linestyle"):
         ax.grid(True, color="0.5", alpha=0.2, linewidth=0.8)
     ax.set_axisbelow(True)
@@ -510,11 +520,11 @@ def style_axes(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
 
 
 def finish_axes(
-    ax: Axes, labels: tuple[str, str, str], entries: Sequence[Entry], legend_title: str | None = None
+    ax: Axes, labels: tuple[str, str, str], entries: Sequence[Entry], *, legend: bool = True, n_folds: int = 1
 ) -> Axes:
-    """Set title and axis labels (title, x, y), draw a legend of the entries, and return the axes."""
+    """Set labels (title, x, y); draw a legend, "mean over folds" if there are several; return the axes."""
     style_axes(ax, *labels)
-    draw_legend(ax, entries, legend_title)
+    draw_legend(ax, entries if legend else [], "mean over folds" if n_folds > 1 else None)
     return ax
 
 
@@ -563,11 +573,6 @@ def choose_tick_digits(low: float, high: float, points: float) -> tuple[float, .
     return (1.0, 3.0) if per_decade * 0.47 >= 30 else (1.0,)
 
 
-def make_legend_title(frame: pd.DataFrame) -> str | None:
-    """Return 'mean over folds' if the column fold has several values, else None."""
-    return "mean over folds" if frame["fold"].nunique() > 1 else None
-
-
 def choose_opacity(bands: int) -> float:
     """Return the opacity (alpha) of each of several bands: 0.24 for one, less for more, at least 0.06."""
     return max(0.06, 0.28 - 0.04 * bands)
@@ -588,12 +593,7 @@ MAX_NAME_SHARE = 0.45
 NAME_X = 1.05
 
 
-def label_lines(
-    ax: Axes,
-    lines: Mapping[str, Line2D],
-    styles: Mapping[str, Mapping[str, Any]],
-    others: Sequence[Entry] = (),
-) -> None:
+def label_lines(ax: Axes, lines: dict[str, Line2D], styles: LineStyles, others: Sequence[Entry] = ()) -> None:
     """Name each line at its right end, `others` in a legend below; or all in a legend if names do not fit."""
     height = ax.bbox.height / ax.figure.dpi * 72
     gap = LINE_HEIGHT * FontProperties(size=NAME_FONT_SIZE).get_size_in_points() / height
@@ -609,4 +609,4 @@ def label_lines(
         style |= {"markersize": 4, "markevery": [1], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
         ax.plot([x, NAME_X - 0.015], [y, height], transform=ax.transAxes, **style)
         ax.text(NAME_X, height, labels[model], va="center", fontsize=NAME_FONT_SIZE, transform=ax.transAxes)
-    draw_legend(ax, others, below=True)
+    draw_legend(ax, others, position="below")

@@ -126,7 +126,7 @@ def _move_legend_below(figure: Figure) -> Figure:
         return figure
     entries, title = _get_legend_entries(old_legend), old_legend.get_title().get_text() or None
     old_legend.remove()
-    draw_legend(ax, entries, title, below=True)
+    draw_legend(ax, entries, title, position="below")
     new_legend: Any = ax.get_legend()
     lines: list[int] = [text.get_text().count("\n") + 1 for text in new_legend.get_texts()]
     n_rows: int = -(-len(lines) // new_legend._ncols)
@@ -231,7 +231,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
         old_legend.remove()
     legend_ax.set_axis_off()
     few = len(source.ranking) <= MAX_RESIDUAL_MODELS
-    draw_legend(legend_ax, entries if few else entries[len(source.ranking) :], corner="upper left")
+    draw_legend(legend_ax, entries if few else entries[len(source.ranking) :], position="upper left")
     return figure
 
 

@@ -21,6 +21,7 @@ from skewanova.base.checks import (
     check_choice,
     check_labels,
     check_prior,
+    check_same_length,
     check_text,
     to_array,
 )
@@ -583,8 +584,7 @@ def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any
     names = None if groups is None else np.asarray(to_rows(groups))
     positive = check_labels(labels, pos_label=pos_label, name="y")
     n_rows = count_rows(features, "X")
-    if n_rows != len(positive):
-        raise InputError(f"`X` and `y` must be equally long, but have {n_rows} and {len(positive)}")
+    check_same_length(X=np.empty(n_rows), y=positive)
     if names is not None and names.shape != (n_rows,):
         raise InputError(
             f"`groups` must have a group for each of {n_rows} cases, but has shape {names.shape}"

@@ -264,7 +264,7 @@ def test_splits_may_be_masks_and_folds_need_both_classes():
     ({"A": BAYES}, np.arange(200) % 3, {}, ValueError, "`y` must hold two classes, but has 3, first seen: 0"),
     ({"A": BAYES}, WORDS, {}, ValueError, "`y` has the labels 'no', 'yes': name the positive"),
     ({"A": BAYES}, Y, {"params": 3}, TypeError, "`params` must be a mapping such as {'sample_weight': w}"),
-    ({"A": BAYES}, Y[:-1], {}, ValueError, "`X` and `y` must be equally long, but have 200 and 199"),
+    ({"A": BAYES}, Y[:-1], {}, ValueError, "arguments must be equally long, but `X` has 200, `y` has 199"),
     ([BAYES], Y, {}, TypeError, "`estimators` must be a mapping by names, as {'A': ...}, but got list"),
     ({}, Y, {}, ValueError, "`estimators` must hold at least one model, but is empty"),
     ({1: BAYES, 2: 1}, Y, {}, TypeError, "`estimators` must have names that are text, but has the name 1"),
