@@ -9,7 +9,7 @@ ones: so curves cross.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from types import MappingProxyType
@@ -390,7 +390,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
     n_negative = setting.design.n_negative
     support = Support(n_negative, setting.design.n_positive, RECORDED_NEED)
     rarest = 0.0 if setting.design.n_folds > 1 else support.smallest_prior
-    stretches = leader_intervals(panel, critical, rarest=rarest)
+    stretches = leader_intervals(replace(panel, rarest=rarest), critical)
     everyone = set(range(len(panel.joint.estimate)))
     alike = all(set(inside) == everyone for _, inside, _, _ in stretches)
     sole = {inside[0] for _, inside, _, _ in stretches if len(inside) == 1}

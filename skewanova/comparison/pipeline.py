@@ -69,14 +69,11 @@ def build_decision_frames(
         compared, critical_compared = mask_compared_pairs(models, control), critical_all
         if not compared.all():
             critical_compared = pair_critical_value(joint, options.alpha, selected=compared, rng=options.rng)
-    rarest = measures.support.smallest_prior
     level = options.alpha / count_compared_pairs(len(models), control)
     return {
         "crossings": crossings_frame(panel, models, options.alpha),
-        "leaders": leaders_frame(panel, models, critical_all, rarest=rarest),
-        "differing_priors": differing_priors_frame(
-            panel, models, critical_compared, rarest=rarest, control=control
-        ),
+        "leaders": leaders_frame(panel, models, critical_all),
+        "differing_priors": differing_priors_frame(panel, models, critical_compared, control=control),
         "decisions": decision_table,
         "choices": choose_models(decision_table),
         "support": support(measures),

@@ -341,9 +341,7 @@ def _analyse_folds(
         "ranking": _rank(tests, pairs, unit, sign=1.0 if settings["greater_is_better"] else -1.0, size=size),
         **tests.describe_pairs(rope),
         "assumptions": assumptions(tests.frame, alpha=options.alpha),
-        "plans": plan_folds(
-            tests.frame, tests.design, _set_target(options, tests.models), control=options.control
-        ),
+        "plans": plan_folds(tests.frame, tests.design, _set_target(options, tests.models)),
     }
     return frames, [*warn_each(tests.list_warnings()), *(note for test in omnibus for note in test.warnings)]
 
@@ -351,7 +349,7 @@ def _analyse_folds(
 def _set_target(options: Options, models: Sequence[str]) -> PowerTarget:
     """Return the goal of a plan: power .8 for the observed differences, at alpha over the count of pairs."""
     level = options.alpha / count_compared_pairs(len(models), options.control)
-    return PowerTarget(None, 0.8, level, ASSURANCE)
+    return PowerTarget(None, 0.8, level, ASSURANCE, options.control)
 
 
 #: Columns of frames that have rows with a `rope` only, or for a measure of scores by prior.
@@ -599,9 +597,7 @@ def _analyse_cases(
         "ranking": _rank_cases(measured, result, pairs, options, sign=measure.sign),
         "effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control),
         "assumptions": checks,
-        "plans": build_plan(
-            plan_over_cases(areas, target), result.models, evaluation.design, target, control=options.control
-        ),
+        "plans": build_plan(plan_over_cases(areas, target), result.models, evaluation.design, target),
     }
     if rope is not None:
         frames["equivalence"] = compute_posterior(result, rope, options.family_options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -164,14 +165,10 @@ def _build_difference_frame(
 ) -> pd.DataFrame:
     """Return model_a, model_b, prior, `DIFFERENCE_TESTS` of selected pairs, from (6, n_pairs, n_priors)."""
     names, (a, b) = np.asarray(models, dtype=object), pair_indices(len(models))
-    frame = pd.DataFrame(
-        {
-            "model_a": np.repeat(names[a], len(grid)),
-            "model_b": np.repeat(names[b], len(grid)),
-            "prior": np.tile(grid, len(a)),
-            **dict(zip(DIFFERENCE_TESTS, columns.reshape(len(columns), -1), strict=True)),
-        }
-    )
+    pairs: dict[str, Any] = {"model_a": names[a], "model_b": names[b]}
+    keys = {name: np.repeat(side, len(grid)) for name, side in pairs.items()}
+    tests = dict(zip(DIFFERENCE_TESTS, columns.reshape(len(columns), -1), strict=True))
+    frame = pd.DataFrame({**keys, "prior": np.tile(grid, len(a)), **tests})
     return frame[np.repeat(selected, len(grid))].reset_index(drop=True)
 
 
@@ -261,9 +258,8 @@ def draw_max_t(
             loading = _compute_loadings(deviations)
             max_draws = MAX_CURVE_PRODUCTS // (n_models**2 * n_priors * (len(loading) + 5))
             n_draws = min(n_draws, max(min_draws(alpha), max_draws))
-            return _draw_max_t_by_products(
-                loading, varies.reshape(-1, n_priors), df, n_draws=n_draws, rng=rng
-            )
+            pairs = varies.reshape(-1, n_priors)
+            return _draw_max_t_by_products(loading, pairs, df, n_draws=n_draws, rng=rng)
         n_draws = min(n_draws, min_draws(alpha))
     a, b = pair_indices(n_models)
     columns = (deviations[:, a] - deviations[:, b]).reshape(n_units, -1)
@@ -434,15 +430,9 @@ def auprec_bands(
     low, high = joint.estimate - half_width, joint.estimate + half_width
     if evaluation.design.has_fixed_models:
         low, high = _logit_limits(joint.estimate, half_width)
-    return pd.DataFrame(
-        {
-            "model": np.repeat(evaluation.models, len(grid)),
-            "prior": np.tile(grid, len(evaluation.models)),
-            "auprec": joint.estimate.ravel(),
-            "conf_low": np.maximum(low, 0).ravel(),
-            "conf_high": np.minimum(high, 1).ravel(),
-        }
-    )
+    keys = {"model": np.repeat(evaluation.models, len(grid)), "prior": np.tile(grid, len(evaluation.models))}
+    columns = {"auprec": joint.estimate, "conf_low": np.maximum(low, 0), "conf_high": np.minimum(high, 1)}
+    return pd.DataFrame({**keys, **{name: values.ravel() for name, values in columns.items()}})
 
 
 def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]:
@@ -476,17 +466,15 @@ def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws:
         pairs = np.transpose(pair_indices(len(joint.estimate)))[varies.any(axis=1)]
         max_draws = MAX_DIFFERENCES_DRAWN // max(1, len(pairs) * len(joint.priors))
         return np.sort(_draw_max_pair_z(joint, pairs, min(n_draws, max(min_draws(alpha), max_draws)), rng))
-    return np.sort(
-        draw_max_t(joint.deviations, varies.ravel(), alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
-    )
+    largest = draw_max_t(joint.deviations, varies.ravel(), alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
+    return np.sort(largest)
 
 
 def _draw_max_pair_z(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, rng: Seed) -> Floats:
     """Draw max |z| (n_draws,) over all priors and the differences of pairs of model indices (n_pairs, 2)."""
     root = joint.deviations.reshape(len(joint.deviations), -1)
-    draws = (make_generator(rng).standard_normal((n_draws, len(root))) @ root).reshape(
-        n_draws, *joint.estimate.shape
-    )
+    normals = make_generator(rng).standard_normal((n_draws, len(root)))
+    draws = (normals @ root).reshape(n_draws, *joint.estimate.shape)
     largest = np.zeros(n_draws)
     for i, j in pairs.tolist():  # all pairs at once would not fit in memory
         spread = np.linalg.norm(joint.deviations[:, i] - joint.deviations[:, j], axis=0)

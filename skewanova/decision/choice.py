@@ -79,11 +79,7 @@ def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def rank_models(
-    evaluation: Evaluation,
-    *,
-    letters: Mapping[str, str] | None = None,
-    alpha: float = 0.05,
-    rng: Seed = 0,
+    evaluation: Evaluation, *, letters: Mapping[str, str] | None = None, alpha: float = 0.05, rng: Seed = 0
 ) -> pd.DataFrame:
     """Rank the models by mean IAUPREC, with intervals and the regret of choosing each.
 

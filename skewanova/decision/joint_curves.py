@@ -14,15 +14,10 @@ from scipy import stats
 
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE
-from skewanova.curves.chebyshev import MeanCurves, Region, panel_priors, panel_series
+from skewanova.curves.chebyshev import MeanCurves, panel_priors, panel_series
 from skewanova.evaluation.measures import Evaluation, prior_grid
-from skewanova.inference import fold_statistics
-from skewanova.inference.case_deviations import (
-    PriorProjection,
-    choose_nodes,
-    compute_r_factor,
-    symmetric_root,
-)
+from skewanova.inference import case_deviations, fold_statistics
+from skewanova.inference.case_deviations import PriorProjection
 from skewanova.inference.paired_test_set import (
     PairedTestSet,
     RunAreas,
@@ -97,16 +92,12 @@ class PanelCurves:
     high: float
     edges: Floats
     joint: JointCurves
+    rarest: float = 0.0  #: smallest supported prior; below it, bands separate no models
 
     @cached_property
     def curves(self) -> MeanCurves:
         """Mean AUPREC of all models as Chebyshev series in the log-odds."""
         return MeanCurves(self.low, self.high, self.edges, panel_series(self.edges, self.joint.estimate))
-
-    @cached_property
-    def regions(self) -> list[Region]:
-        """Ranges (index of the best model, low, high) of priors with one best model, ascending."""
-        return self.curves.regions()
 
 
 def joint_curves_over_folds(
@@ -153,7 +144,7 @@ def joint_curves_over_cases(
     deviations and variances over cases.
     """
     priors = np.concatenate([grid for grid, _ in estimates])
-    nodes = choose_nodes(priors, float(priors.min()), float(priors.max()), area_estimator)
+    nodes = case_deviations.choose_nodes(priors, float(priors.min()), float(priors.max()), area_estimator)
     weights = np.split(nodes.weight, np.cumsum([len(grid) for grid, _ in estimates])[:-1], axis=1)
     scales = [[ArcsineScale.from_areas(area) for area in estimate.T] for _, estimate in estimates]
     slopes = [np.transpose([1 / scale.slope for scale in row]) for row in scales]
@@ -186,7 +177,8 @@ def join_areas(priors: Floats, areas_by_prior: Iterable[RunAreas | ArcsineAreas]
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
     if len(over_cases) > over_cases[0].size or isinstance(areas.sample, SampleSummary):
         flat = over_cases.reshape(len(over_cases), -1)
-        root = symmetric_root(compute_r_factor(fold_statistics.split_rows(flat, QR_BLOCK_ROWS)))
+        factor = case_deviations.compute_r_factor(fold_statistics.split_rows(flat, QR_BLOCK_ROWS))
+        root = case_deviations.symmetric_root(factor)
         over_cases = root.reshape(-1, *over_cases.shape[1:])
     deviations = np.concatenate([over_runs, over_cases])
     return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, pair_df, model_df)
@@ -199,8 +191,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     """
     values = evaluation.auprec_by_cell(priors).swapaxes(0, 1)
     if np.isnan(values).any():
-        mean = evaluation.mean_auprec(priors)
-        return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
+        return joint_curves_over_folds(priors, evaluation.mean_auprec(priors)[None], ratio=0.0)
     if evaluation.design.has_runs:
         return joint_curves_over_runs(evaluation, priors)
     test_set = find_test_set(evaluation)
@@ -214,7 +205,7 @@ def panel_curves(evaluation: Evaluation) -> PanelCurves:
     """Return joint AUPREC curves at Chebyshev nodes over the range of the evaluated and deployment priors."""
     low, high = _prior_range(evaluation)
     edges, priors = panel_priors(low, high)
-    return PanelCurves(low, high, edges, joint_curves(evaluation, priors))
+    return PanelCurves(low, high, edges, joint_curves(evaluation, priors), evaluation.support.smallest_prior)
 
 
 def _prior_range(evaluation: Evaluation) -> tuple[float, float]:

@@ -17,17 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
+from scipy.stats import rankdata
 
 from skewanova.base.checks import Bools, Floats, Seed, check_alpha
-from skewanova.base.rounding import TIE, argsort_descending
-from skewanova.curves.chebyshev import (
-    MeanCurves,
-    Region,
-    certain_signs,
-    function_series,
-    join_neighbours,
-    sign_intervals,
-)
+from skewanova.base.rounding import TIE, argsort_descending, snap_ties
+from skewanova.curves import chebyshev
+from skewanova.curves.chebyshev import MeanCurves, Region
 from skewanova.decision.bands import BAND_PRIORS, auprec_bands, grid_of_bands, pair_critical_value
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, joint_curves, mean_curves, panel_curves
@@ -188,12 +183,12 @@ def locate_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
     if panel.low == panel.high:
         return []
     difference, variance = panel.joint.pairs()
-    half_width = panel.joint.half_widths(critical)
+    half_width, regions = panel.joint.half_widths(critical), panel.curves.regions()
     pairs = np.transpose(fold_statistics.pair_indices(len(panel.joint.estimate)))
     result = []
-    for k in np.flatnonzero(certain_signs(panel.edges, difference) == 0):
-        pieces = function_series(panel.edges, difference[k])
-        signs = [interval for interval in sign_intervals(panel.edges, pieces) if interval[0]]
+    for k in np.flatnonzero(chebyshev.certain_signs(panel.edges, difference) == 0):
+        pieces = chebyshev.function_series(panel.edges, difference[k])
+        signs = [interval for interval in chebyshev.sign_intervals(panel.edges, pieces) if interval[0]]
         for (before, _, end), (after, start, _) in pairwise(signs):
             if before == after:
                 continue
@@ -203,18 +198,18 @@ def locate_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
                 covering = intervals_covering_zero(panel.edges, difference[[k]], half_width[[k]])[0]
                 limits = _crossing_limits(panel.edges, covering, root)
             below, above = pairs[k].tolist()[:: 1 if before > 0 else -1]
-            lead = _is_lead_change(panel, below, above, prior)
+            lead = _is_lead_change(regions, below, above, prior)
             error = _delta_error(panel.edges, pieces, variance[k], root)
             row = (prior, *limits[:2], below, above, lead, *limits[2:], error, panel.joint.df)
             result.append(Crossing(*row))
     return result
 
 
-def _is_lead_change(panel: PanelCurves, below: int, above: int, prior: float) -> bool:
+def _is_lead_change(regions: list[Region], below: int, above: int, prior: float) -> bool:
     """Return True if the largest mean of all models changes from `below` to `above` at a prior."""
     return any(
         (first, second) == (below, above) and np.isclose(high, prior, rtol=1e-6, atol=0)
-        for (first, _, high), (second, _, _) in pairwise(panel.regions)
+        for (first, _, high), (second, _, _) in pairwise(regions)
     )
 
 
@@ -226,10 +221,10 @@ def intervals_covering_zero(
     size = np.abs(excess).max(axis=1)
     excess = excess / np.where(size > 0, size, 1.0)[:, None]
     result = []
-    for row, sign in zip(excess, certain_signs(edges, excess), strict=True):
+    for row, sign in zip(excess, chebyshev.certain_signs(edges, excess), strict=True):
         signs = [(sign, float(edges[0]), float(edges[-1]))]
         if sign == 0:
-            signs = sign_intervals(edges, function_series(edges, row))
+            signs = chebyshev.sign_intervals(edges, chebyshev.function_series(edges, row))
         result.append([(low, high) for sign, low, high in signs if sign <= 0])
     return result
 
@@ -250,7 +245,7 @@ def _delta_error(edges: Floats, pieces: list[Chebyshev], variance: Floats, root:
     slope = float(pieces[panel].deriv()(root))
     if not np.isfinite(variance).all() or slope == 0:
         return np.nan
-    prior, at_root = float(expit(root)), float(function_series(edges, variance)[panel](root))
+    prior, at_root = float(expit(root)), float(chebyshev.function_series(edges, variance)[panel](root))
     return float(np.sqrt(max(at_root, 0.0)) / abs(slope) * prior * (1 - prior))
 
 
@@ -298,16 +293,17 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
     >>> leaders["contender"].tolist()
     ['A', 'C', 'B']
     """
-    panel, critical, rarest = _compute_bands(evaluation, alpha, rng)
-    return leaders_frame(panel, evaluation.models, critical, rarest=rarest)
+    return leaders_frame(*_compute_bands(evaluation, alpha, rng))
 
 
-def _compute_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
-    """Check the input; return curves, simultaneous critical |t| of pairs, and smallest supported prior."""
+def _compute_bands(
+    evaluation: Evaluation, alpha: float, rng: Seed
+) -> tuple[PanelCurves, tuple[str, ...], float]:
+    """Check the input; return curves, names of the models, and simultaneous critical |t| of pairs."""
     check_levels(len(check_evaluation(evaluation).models), 2)
     check_alpha(alpha)
     critical = pair_critical_value(joint_curves(evaluation, grid_of_bands(evaluation)), alpha, rng=rng)
-    return panel_curves(evaluation), critical, evaluation.support.smallest_prior
+    return panel_curves(evaluation), evaluation.models, critical
 
 
 BY_PRIOR_COLUMNS = ("prior", "model", "rank", "auprec", "conf_low", "conf_high", "contender", "regret")
@@ -345,17 +341,12 @@ def tabulate_by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed 
 
 def by_prior_frame(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, rng: Seed) -> pd.DataFrame:
     """Return a row a prior and model: prior, model, rank, auprec, conf_low, conf_high, contender, regret."""
-    weighting = evaluation.deployment_prior
-    grid = np.union1d(
-        prior_grid(evaluation, BAND_PRIORS), [*evaluation.priors, weighting.low, weighting.high]
-    )
+    prior = evaluation.deployment_prior
+    grid = np.union1d(prior_grid(evaluation, BAND_PRIORS), [*evaluation.priors, prior.low, prior.high])
     bands = auprec_bands(evaluation, grid, alpha=alpha, rng=rng)
     areas = bands["auprec"].to_numpy().reshape(-1, len(grid))
-    ranks = np.empty(areas.shape, dtype=np.int64)
-    for column, values in enumerate(areas.T):
-        ranks[argsort_descending(values), column] = np.arange(1, len(values) + 1)
     frame = bands.assign(
-        rank=ranks.ravel(),
+        rank=rankdata(-snap_ties(areas.T), method="ordinal", axis=1).T.ravel(),
         contender=_mask_contenders(leading, evaluation.models, grid).ravel(),
         regret=(areas.max(axis=0) - areas).ravel(),
     )
@@ -372,12 +363,10 @@ def _mask_contenders(leading: pd.DataFrame, models: tuple[str, ...], grid: Float
     return contending
 
 
-def leaders_frame(
-    panel: PanelCurves, models: tuple[str, ...], critical: float, *, rarest: float = 0.0
-) -> pd.DataFrame:
+def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) -> pd.DataFrame:
     """Return a row for each range and contender: prior_low, prior_high, leader, contender and shortfall."""
     rows = []
-    for leader, contenders, low, high in leader_intervals(panel, critical, rarest=rarest):
+    for leader, contenders, low, high in leader_intervals(panel, critical):
         priors = expit((low + high + (high - low) * NODES[0]) / 2)
         values: Floats = panel.curves.evaluate(priors) @ NODES[1] / 2
         limits = _log_odds_to_prior(panel, low), _log_odds_to_prior(panel, high)
@@ -386,13 +375,11 @@ def leaders_frame(
     return pd.DataFrame(rows, columns=list(LEADER_COLUMNS))
 
 
-def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeaderInterval]:
+def leader_intervals(panel: PanelCurves, critical: float) -> list[LeaderInterval]:
     """Return (leader, models that no band puts below another, low, high), in log-odds; all below `rarest`."""
-    behind = _join_ranges(
-        (worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest)
-    )
+    behind = _join_ranges(band[1:] for band in band_intervals(panel, critical))
     first, last = float(logit(panel.low)), float(logit(panel.high))
-    ends = {first, last, *(float(logit(high)) for _, _, high in panel.regions)}
+    ends = {first, last, *(float(logit(high)) for _, _, high in panel.curves.regions())}
     edges = sorted(ends | {end for _, *limits in behind for end in limits if first < end < last})
     intervals = []
     for low, high in pairwise(edges if len(edges) > 1 else edges * 2):
@@ -403,16 +390,14 @@ def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0
         leader = panel.curves.leader(float(expit(middle)))
         contenders = tuple(i for i in range(len(panel.joint.estimate)) if i not in out or i == leader)
         intervals.append(((leader, contenders), low, high))
-    return [(*key, low, high) for key, low, high in join_neighbours(intervals)]
+    return [(*key, low, high) for key, low, high in chebyshev.join_neighbours(intervals)]
 
 
-def band_intervals(
-    panel: PanelCurves, critical: float, rarest: float = 0.0
-) -> list[tuple[int, int, float, float]]:
+def band_intervals(panel: PanelCurves, critical: float) -> list[tuple[int, int, float, float]]:
     """Return (better, worse, low, high), indices and log-odds, of bands without 0 from prior `rarest` on."""
     if np.isnan(critical):
         return []
-    floor, top = float(logit(max(panel.low, rarest))), float(logit(panel.high))
+    floor, top = float(logit(max(panel.low, panel.rarest))), float(logit(panel.high))
     shortest = MIN_WIDTH if panel.low < panel.high else 0.0  # the edges are wider than a single prior
     difference = panel.joint.pairs()[0]
     pairs = zip(*fold_statistics.pair_indices(len(panel.joint.estimate)), strict=True)
@@ -480,22 +465,16 @@ def find_differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: S
     >>> sa.decision.find_differing_priors(measures).empty  # hold-outs that share training data
     True
     """
-    panel, critical, rarest = _compute_bands(evaluation, alpha, rng)
-    return differing_priors_frame(panel, evaluation.models, critical, rarest=rarest)
+    return differing_priors_frame(*_compute_bands(evaluation, alpha, rng))
 
 
 def differing_priors_frame(
-    panel: PanelCurves,
-    models: tuple[str, ...],
-    critical: float,
-    *,
-    rarest: float = 0.0,
-    control: str | None = None,
+    panel: PanelCurves, models: tuple[str, ...], critical: float, *, control: str | None = None
 ) -> pd.DataFrame:
     """Return better, worse, prior_low, prior_high where the band of a pair (with `control`) excludes 0."""
     rows = [
         (models[better], models[worse], _log_odds_to_prior(panel, low), _log_odds_to_prior(panel, high))
-        for better, worse, low, high in band_intervals(panel, critical, rarest)
+        for better, worse, low, high in band_intervals(panel, critical)
         if control is None or control in {models[better], models[worse]}
     ]
     return pd.DataFrame(rows, columns=list(DIFFERING_COLUMNS))

@@ -22,12 +22,10 @@ from skewanova.scores.design import logit_interval
 #: Values at true and false positive rates, priors, and costs of a false positive and a false negative.
 #: Net benefit (Vickers and Elkin 2006) weighs a false positive by the odds of the threshold probability.
 VALUES: Mapping[str, Callable[[Floats, Floats, Floats, tuple[float, float]], Floats]] = {
-    "recall": lambda tpr, fpr, prior, costs: tpr + 0 * prior,
-    "precision": lambda tpr, fpr, prior, costs: vertex_precision(tpr, fpr, prior),
-    "expected cost": lambda tpr, fpr, prior, costs: (
-        (1 - prior) * costs[0] * fpr + prior * costs[1] * (1 - tpr)
-    ),
-    "net benefit": lambda tpr, fpr, prior, costs: prior * tpr - (1 - prior) * fpr * costs[0] / costs[1],
+    "recall": lambda tpr, fpr, prior, cost: tpr + 0 * prior,
+    "precision": lambda tpr, fpr, prior, cost: vertex_precision(tpr, fpr, prior),
+    "expected cost": lambda tpr, fpr, prior, cost: (1 - prior) * cost[0] * fpr + prior * cost[1] * (1 - tpr),
+    "net benefit": lambda tpr, fpr, prior, cost: prior * tpr - (1 - prior) * fpr * cost[0] / cost[1],
 }
 
 
@@ -140,13 +138,7 @@ class Measure:
     @property
     def threshold(self) -> float | None:
         """The stated threshold; None if it is chosen in each fold, or there is none."""
-        is_stated = self.rule is not None and self.rule.name == "threshold"
-        return self._target if is_stated else None
-
-    @property
-    def _target(self) -> float:
-        """Number that the rule takes; raise for a mapping by model, which is for tables only."""
-        return float(self.rule.target)  # type: ignore[union-attr, arg-type]
+        return self.rule.target if self.rule is not None and self.rule.name == "threshold" else None
 
     def describe(self) -> str:
         """Return sentences on the threshold and the prior, "" for the area under ROC."""
@@ -170,7 +162,7 @@ class Measure:
         rows = []
         for roc in curves.values():
             # without a threshold that meets the target no case is flagged
-            vertices = [self.rule.vertex(roc, self._target, prior) or 0 for prior in priors.tolist()]
+            vertices = [self.rule.vertex(roc, self.rule.target, prior) or 0 for prior in priors.tolist()]
             rows.append(self.at_rates(roc.tpr[vertices], roc.fpr[vertices], priors))
         return np.array(rows)
 

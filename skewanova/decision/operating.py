@@ -6,7 +6,6 @@ their sums and ratios are combined from Wilson's limits (MOVER: Zou and Donner 2
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -167,7 +166,7 @@ class ThresholdRule:
     """Rule for the choice of a threshold."""
 
     name: str
-    target: float | Mapping[str, float]
+    target: Any  #: number, or in tables a mapping of numbers by model
     costs: tuple[float, float] | None
 
     def targets(self, models: Sequence[str]) -> dict[str, float]:
@@ -206,6 +205,19 @@ class ThresholdRule:
         cost_fp, cost_fn = self.costs or (1.0, 1.0)
         cost = (1 - prior) * cost_fp * roc.fpr + prior * cost_fn * (1 - roc.tpr)
         return int(np.argmax(cost <= cost.min() + TIE * max(cost_fp, cost_fn)))
+
+    def judge(
+        self, roc: RocCurve, source: RocCurve, target: float, *, priors: tuple[float, float], level: float
+    ) -> tuple[float, dict[str, Estimate]]:
+        """Return threshold by `source` at priors[0], and measures of `roc` at priors[1] by name; or nan."""
+        vertex = self.vertex(source, target, priors[0])
+        if vertex is None:
+            return np.nan, dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
+        cutoff = float(source.thresholds[vertex])
+        vertex = vertex_at_threshold(roc, cutoff)
+        recall = wilson_estimate(float(roc.tpr[vertex]), roc.n_positive, level)
+        fpr = wilson_estimate(float(roc.fpr[vertex]), roc.n_negative, level)
+        return cutoff, compute_measures(recall, fpr, priors[1], self.costs)
 
 
 def threshold_table(
@@ -289,12 +301,9 @@ def threshold_table(
     >>> mean[["model", "estimate", "conf_low", "conf_high"]].round(2).to_numpy().tolist()
     [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]
     """
-    rule = _choose_rule(threshold, {"recall": recall, "precision": precision, "flagged": flagged}, costs)
+    rule = _choose_rule(costs, recall=recall, precision=precision, flagged=flagged, threshold=threshold)
     check_fraction(confidence_level, "confidence_level")
-    grid, mean_prior = _priors_to_judge(at_priors)
-    if chosen_prior is None and rule.name in PRIOR_RULES:
-        chosen_prior = mean_prior
-    pairs = _prior_pairs(rule, grid, chosen_prior)
+    pairs = _prior_pairs(rule, at_priors, chosen_prior)
     if isinstance(choose_on, str | int):
         choose_on, scores = _split_parts(scores, str(choose_on))
     measured = _read_curves(scores, design)
@@ -305,7 +314,7 @@ def threshold_table(
     rows: list[tuple[object, ...]] = []
     for (model, fold), priors in product(cells, pairs):
         roc, source, target = measured.curves[model, fold], choosing[model, fold], targets[model]
-        cutoff, estimates = _judge_threshold(rule, roc, source, target, priors=priors, level=confidence_level)
+        cutoff, estimates = rule.judge(roc, source, target, priors=priors, level=confidence_level)
         keys = (model, FOLD, fold, rule.name, target, *priors, cutoff)
         for name, estimate in estimates.items():
             method = "wilson" if name in {"recall", "fpr"} else "mover"
@@ -333,18 +342,13 @@ def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
     return read_parts(scores, part)
 
 
-def _choose_rule(
-    threshold: float | Mapping[str, float] | None,
-    rates: Mapping[str, float | None],
-    costs: tuple[float, float] | None,
-) -> ThresholdRule:
+def _choose_rule(costs: tuple[float, float] | None, **options: Any) -> ThresholdRule:
     """Return the rule that is stated, with costs (alone, a rule); raise unless exactly one is."""
-    targets: dict[str, Any] = {name: value for name, value in rates.items() if value is not None}
+    targets = {name: value for name, value in options.items() if value is not None}
     for name, value in targets.items():
-        check_fraction(value, name, or_one=name == "recall")
+        if name != "threshold":
+            check_fraction(value, name, or_one=name == "recall")
     cost_pair = None if costs is None else check_costs(costs)
-    if threshold is not None:
-        targets["threshold"] = threshold
     if not targets and cost_pair is not None:
         targets["cost"] = np.nan
     if len(targets) != 1:
@@ -414,16 +418,18 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
 
 
 def _prior_pairs(
-    rule: ThresholdRule, grid: Floats, chosen: float | Sequence[float] | None
+    rule: ThresholdRule, priors: Any, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
     """Return (chosen prior, prior): all pairs, (p, p) for None; (nan, p) or raise if the rule needs none."""
+    grid, mean = _priors_to_judge(priors)
     if rule.name not in PRIOR_RULES:
         if chosen is not None:
             raise InputError(f"`chosen_prior` has no effect on a threshold chosen by {rule.name}; remove it")
         return [(np.nan, prior) for prior in grid.tolist()]
+    chosen = mean if chosen is None else chosen
     if chosen is None:
         return [(prior, prior) for prior in grid.tolist()]
-    return [(c, p) for c in check_prior_list(chosen, "chosen_prior").tolist() for p in grid.tolist()]
+    return list(product(check_prior_list(chosen, "chosen_prior").tolist(), grid.tolist()))
 
 
 class _Curves(NamedTuple):
@@ -462,26 +468,6 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
     return measured._replace(curves=curves)
 
 
-def _judge_threshold(
-    rule: ThresholdRule,
-    roc: RocCurve,
-    source: RocCurve,
-    target: float,
-    *,
-    priors: tuple[float, float],
-    level: float,
-) -> tuple[float, dict[str, Estimate]]:
-    """Return the threshold by `source` at priors[0], and measures of `roc` at priors[1] by name; or nan."""
-    vertex = rule.vertex(source, target, priors[0])
-    if vertex is None:
-        return np.nan, dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
-    cutoff = float(source.thresholds[vertex])
-    vertex = vertex_at_threshold(roc, cutoff)
-    recall = wilson_estimate(float(roc.tpr[vertex]), roc.n_positive, level)
-    fpr = wilson_estimate(float(roc.fpr[vertex]), roc.n_negative, level)
-    return cutoff, compute_measures(recall, fpr, priors[1], rule.costs)
-
-
 def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
     """Return `OPERATING_COLUMNS` by model, priors, measure: fold mean, t limits; nan if a fold lacks it."""
     keys = ["model", "rule", "target", "chosen_prior", "prior", "measure"]
@@ -500,8 +486,7 @@ def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFr
 def _note_unreached(rule: ThresholdRule, frame: pd.DataFrame) -> list[str]:
     """Return one warning for each model and chosen prior that has folds without a threshold."""
     missing = frame[(frame["measure"] == "recall") & frame["estimate"].isna()]
-    cells = missing[["model", "fold", "chosen_prior"]].drop_duplicates()
-    n_folds = Counter(zip(cells["model"], cells["chosen_prior"], strict=True))
+    n_folds: Any = missing.groupby(["model", "chosen_prior"], sort=False, observed=True)["fold"].nunique()
     return [
         f"no threshold of model {model!r} has precision {rule.target:g} at prior {prior:g} in {count} of its "
         f"folds; its rows there are nan, so {REMEDIES[rule.name]}"

@@ -62,14 +62,19 @@ CASE_COLUMNS = ("case_factor", "case_factor_assured", "positive_factor", "negati
 PLAN_COLUMNS = (*PAIR_COLUMNS, *GOAL_COLUMNS, *POWER_COLUMNS, *FOLD_COLUMNS, *CASE_COLUMNS)
 
 
+#: Function that returns the power to detect a difference, by factors of the present sizes.
+PowerFunction = Callable[..., float]
+
+
 @dataclass(frozen=True)
 class PowerTarget:
-    """Difference (None for the observed one), power, level and assurance to plan for."""
+    """Difference (None for the observed one), power, level and assurance to plan for, with any control."""
 
     difference: float | None
     power: float
     alpha: float
     assurance: float
+    control: str | None = None
 
     def __post_init__(self) -> None:
         """Raise unless power, alpha, assurance are in (0, 1), and the difference above 0 and finite."""
@@ -126,68 +131,30 @@ def plan_sample_sizes(
     """
     design = check_evaluation(measures, "measures").design
     check_levels(len(measures.models), 2)
-    target = PowerTarget(difference, power, alpha, assurance)
+    target = PowerTarget(difference, power, alpha, assurance, control)
     if design.has_runs:
-        runs = measure_runs(measures, measures.deployment_prior)
-        columns = (
-            plan_over_cases(runs.means, target) if design.runs == "fixed" else _plan_over_runs(runs, target)
-        )
+        runs, fixed = measure_runs(measures, measures.deployment_prior), design.runs == "fixed"
+        columns = plan_over_cases(runs.means, target) if fixed else _plan_over_runs(runs, target)
     elif measures.scores is not None and design.is_test_set:
         areas = get_test_set(measures).measure_areas(measures, measures.deployment_prior)
         columns = plan_over_cases(areas, target)
     else:
-        return plan_folds(
-            measures.iauprec, design, target, halves=measures.iauprec_half_differences, control=control
-        )
-    return build_plan(columns, measures.models, design, target, control=control)
+        halves = measures.iauprec_half_differences
+        return plan_folds(measures.iauprec, design, target, halves=halves)
+    return build_plan(columns, measures.models, design, target)
 
 
 def plan_folds(
-    iauprec: pd.DataFrame,
-    design: FoldDesign,
-    target: PowerTarget,
-    *,
-    halves: Floats | None = None,
-    control: str | None = None,
+    iauprec: pd.DataFrame, design: FoldDesign, target: PowerTarget, *, halves: Floats | None = None
 ) -> pd.DataFrame:
     """Return the frame of :func:`plan_sample_sizes` of any measure, models as they occur in `iauprec`."""
     values, models = build_fold_table(iauprec)
-    return build_plan(
-        _plan_over_folds(values, design.ratio, halves, target), models, design, target, control=control
-    )
-
-
-def build_plan(
-    columns: dict[str, Any],
-    models: Sequence[str],
-    design: FoldDesign,
-    target: PowerTarget,
-    *,
-    control: str | None,
-) -> pd.DataFrame:
-    """Return `PLAN_COLUMNS`, a row for each pair (with `control`, if any), from columns (n_pairs,)."""
-    goal = {name: getattr(target, name) for name in GOAL_COLUMNS}
-    frame = pd.DataFrame(combinations(models, 2), columns=["model_a", "model_b"]).assign(
-        **columns, **goal, design=design.kind, n_folds_now=float(design.n_folds)
-    )
-    frame = frame[mask_compared_pairs(models, control)].reset_index(drop=True)
-    return frame.reindex(columns=list(PLAN_COLUMNS))
-
-
-def _plan_over_folds(
-    values: Floats, ratio: float, halves: Floats | None, target: PowerTarget
-) -> dict[str, Any]:
-    """Return columns (n_pairs,) of the plan over folds by name.
-
-    These are observed, difference, std_error and, nan for pairs that do not vary, power_now, detectable,
-    limit_power, n_folds, n_folds_assured, case_factor and case_factor_assured.
-    """
     paired, n_folds = fold_statistics.paired_t(values), len(values)
     deviation = paired.std_error * np.sqrt(n_folds)
     varies = deviation > 0
     deviation = np.where(varies, deviation, 1.0)
     df = None if halves is None else float(len(halves))
-    shared = ratio if halves is None else _split_half_ratio(halves, deviation)
+    shared = design.ratio if halves is None else _split_half_ratio(halves, deviation)
     pilot_df, size = n_folds - 1.0 if df is None else df, target.size(paired.estimate)
     error = deviation * np.sqrt(1 / n_folds + shared)
     test = FoldTest(size, deviation, shared, target.alpha, df, pilot_df)
@@ -202,8 +169,20 @@ def _plan_over_folds(
         "case_factor_assured": unlucky.case_factor(n_folds, target.power),
     }
     planned = {name: np.where(varies, column, np.nan) for name, column in columns.items()}
-    std_error = np.where(varies, error, 0.0)
-    return {"observed": paired.estimate, "difference": size, "std_error": std_error, **planned}
+    planned |= {"observed": paired.estimate, "difference": size, "std_error": np.where(varies, error, 0.0)}
+    return build_plan(planned, models, design, target)
+
+
+def build_plan(
+    columns: dict[str, Any], models: Sequence[str], design: FoldDesign, target: PowerTarget
+) -> pd.DataFrame:
+    """Return `PLAN_COLUMNS`, a row for each pair (with the control, if any), from columns (n_pairs,)."""
+    goal = {name: getattr(target, name) for name in GOAL_COLUMNS}
+    frame = pd.DataFrame(combinations(models, 2), columns=["model_a", "model_b"]).assign(
+        **columns, **goal, design=design.kind, n_folds_now=float(design.n_folds)
+    )
+    frame = frame[mask_compared_pairs(models, target.control)].reset_index(drop=True)
+    return frame.reindex(columns=list(PLAN_COLUMNS))
 
 
 def _split_half_ratio(halves: Floats, deviation: Floats) -> Floats:
@@ -212,12 +191,7 @@ def _split_half_ratio(halves: Floats, deviation: Floats) -> Floats:
 
 
 def _plan_pair(
-    observed: float,
-    error: float,
-    target: PowerTarget,
-    power: Callable[..., float],
-    *,
-    assured: Callable[..., float],
+    observed: float, error: float, target: PowerTarget, power: PowerFunction, *, assured: PowerFunction
 ) -> dict[str, float]:
     """Return observed, difference, std_error, power_now, detectable, case_factor(_assured) by name."""
     size, factor_for = target.size(observed), partial(case_factor_for_power, power=target.power)
@@ -297,9 +271,8 @@ def _variances_with_runs(areas: RunAreas, i: int, j: int, error: float) -> _RunV
     else:
         runs, df = float((areas.area[i] - areas.area[j]).var(ddof=1)), n_runs - 1.0
         parts = [over_cases[:, i] - over_cases[:, j]]
-    run_cases = float(
-        np.clip(sum(_uncorrelated_variance(areas.sample.covariance(part)) for part in parts), 0.0, runs)
-    )
+    variance = sum(_uncorrelated_variance(areas.sample.covariance(part)) for part in parts)
+    run_cases = float(np.clip(variance, 0.0, runs))
     shared = max(error**2 - runs / n_runs, 0.0)
     return _RunVariances(runs, run_cases, shared, df, n_runs, areas.sample.df, comb(len(areas.area), 2))
 
@@ -320,11 +293,9 @@ def _plan_runs_of_pair(
         return {"observed": observed, "difference": size, "std_error": error}
     pilot = Pilot.from_df(pair.df)
     unlucky = Pilot(np.array([quantile_ratio(pair.df, target.assurance)]), np.ones(1))
-    power = partial(pair.power, alpha=target.alpha, n_runs=pair.n_runs)
+    power = partial(pair.power, alpha=target.alpha, n_runs=pair.n_runs, pilot=pilot)
     return {
-        **_plan_pair(
-            observed, error, target, partial(power, pilot=pilot), assured=partial(power, size, pilot=unlucky)
-        ),
+        **_plan_pair(observed, error, target, power, assured=partial(power, size, pilot=unlucky)),
         "limit_power": float(z_power(size, np.sqrt(pair.shared), target.alpha)) if pair.shared > 0 else 1.0,
         "run_share": pair.run_share,
         "n_folds": pair.runs_for_power(size, pilot, target),
@@ -339,25 +310,18 @@ class _CaseVariances(NamedTuple):
     variance: Floats
     var_of_var: Floats
 
-    def scale_variance(self, positive: float, negative: float) -> tuple[float, float]:
+    def scale_variance(
+        self, factor: float = 1.0, *, positive: float = 1.0, negative: float = 1.0
+    ) -> tuple[float, float]:
         """Return variance and Satterthwaite df with multiples of classes, the lesser for clusters of both."""
-        factor = np.array([negative, positive, min(negative, positive)])
-        variance = float((self.variance / factor).sum())
-        var_of_var = float((self.var_of_var / factor**3).sum())
+        factors = factor * np.array([negative, positive, min(negative, positive)])
+        variance = float((self.variance / factors).sum())
+        var_of_var = float((self.var_of_var / factors**3).sum())
         return variance, max(2 * variance**2 / var_of_var, MIN_DF) if var_of_var > 0 else np.inf
 
-    def power(
-        self,
-        size: float,
-        alpha: float,
-        pilot_df: float,
-        *,
-        factor: float = 1.0,
-        positive: float = 1.0,
-        negative: float = 1.0,
-    ) -> float:
+    def power(self, size: float, alpha: float, pilot_df: float, **factors: float) -> float:
         """Return the power to detect `size` with factors of cases and classes; nan if the variance is 0."""
-        variance, df = self.scale_variance(factor * positive, factor * negative)
+        variance, df = self.scale_variance(**factors)
         if not variance > 0:
             return np.nan
         return float(approximate_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
@@ -372,7 +336,7 @@ def plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
 
 def _plan_cases_of_pair(pair: _CaseVariances, target: PowerTarget) -> dict[str, float]:
     """Return the columns of :func:`_plan_pair` by name, and positive_factor and negative_factor."""
-    size, (variance, df) = target.size(pair.observed), pair.scale_variance(1.0, 1.0)
+    size, (variance, df) = target.size(pair.observed), pair.scale_variance()
     power, ratio = partial(pair.power, alpha=target.alpha, pilot_df=df), quantile_ratio(df, target.assurance)
     assured = partial(pair.power, float(size * ratio), target.alpha, np.inf)
     return {
@@ -525,19 +489,15 @@ def plan_comparison(
     >>> plan.to_frame()[columns].round(2).to_numpy().tolist()
     [['A', 'C', 2.29, 2.9], ['A', 'B', 37.52, 47.54], ['C', 'B', 41.94, 53.13]]
     """
-    target = PowerTarget(difference, power, alpha, assurance)
+    target = PowerTarget(difference, power, alpha, assurance, control)
     table, _ = complete_table(read_in_memory(scores))
     check_several_models(table)
     if control is not None:
         check_choice(control, table.models, "control")
     notes = check_paired(table)
-    weighting = as_deployment_prior(deployment_prior)
+    prior = as_deployment_prior(deployment_prior)
     measures = evaluate(
-        table,
-        at_priors=(weighting.low,),
-        deployment_prior=weighting,
-        area_estimator=area_estimator,
-        design=design,
+        table, at_priors=(prior.low,), deployment_prior=prior, area_estimator=area_estimator, design=design
     )
     measures = measures.reorder_models(ranking_order(measures))
     if bonferroni:
@@ -552,7 +512,7 @@ def plan_comparison(
         difference_is_stated=difference is not None,
         units=measures.design.units,
         warnings=(*notes, *measures.design.warnings, *measures.warnings, *optimistic),
-        _table=plan_sample_sizes(measures, **asdict(target), control=control),
+        _table=plan_sample_sizes(measures, **asdict(target)),
     )
 
 
@@ -573,9 +533,8 @@ def _describe_pair(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str
     )
     if row.case_factor <= 1:
         return f"{now}, which is enough."
-    return (
-        f"{now}. {_describe_cases(row, plan)}{_describe_folds(row, plan)}{_advise_runs_or_cases(row, plan)}"
-    )
+    parts = _describe_cases, _describe_folds, _advise_runs_or_cases
+    return f"{now}. {''.join(part(row, plan) for part in parts)}"
 
 
 def _describe_cases(row: Any, plan: ComparisonPlan) -> str:

@@ -11,6 +11,7 @@ shrunk towards equal variances of all contrasts, which count for one degree of f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -49,12 +50,8 @@ def draw_posterior(
     ranked, ranked_covariance = estimate[order], covariance[np.ix_(order, order)]
     seed = make_generator(rng).integers(2**63)
     duplicates = _index_first_duplicates(ranked, ranked_covariance)
-    draws = (
-        _draw_true_values(
-            ranked, ranked_covariance, n_leading, df=df, n_draws=n_draws, rng=np.random.default_rng(seed)
-        )[:, duplicates]
-        for n_leading in _leading_counts(ranked)
-    )
+    draw = partial(_draw_true_values, ranked, ranked_covariance, df=df, n_draws=n_draws)
+    draws = (draw(n, rng=np.random.default_rng(seed))[:, duplicates] for n in _leading_counts(ranked))
     least_certain = min(draws, key=lambda values: float(fraction_best(values)[0]))
     return least_certain[:, np.argsort(order)]
 
@@ -97,18 +94,11 @@ def _leading_counts(ranked: Floats) -> list[int]:
 
 
 def _draw_true_values(
-    estimate: Floats,
-    covariance: Floats,
-    n_leading: int,
-    *,
-    df: float,
-    n_draws: int,
-    rng: np.random.Generator,
+    estimate: Floats, covariance: Floats, n_leading: int, *, df: float, n_draws: int, rng: np.random.Generator
 ) -> Floats:
     """Draw true values (n_draws, n_models) from the posterior, less the mean of the first `n_leading`."""
-    variances, axes, observed = _orthogonal_contrasts(
-        estimate[:n_leading], covariance[:n_leading, :n_leading]
-    )
+    leading = slice(n_leading)
+    variances, axes, observed = _orthogonal_contrasts(estimate[leading], covariance[leading, leading])
     if variances.any():
         pooled = len(variances) / (len(variances) + df)
         variances = (1 - pooled) * variances + pooled * variances.mean()

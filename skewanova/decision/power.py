@@ -99,9 +99,8 @@ class FoldTest:
 
     def noncentrality(self, n_folds: ArrayLike) -> Floats:
         """Return |difference| divided by the standard error of its mean over this number of folds."""
-        error = np.asarray(self.deviation, dtype=np.float64) * np.sqrt(
-            1 / np.asarray(n_folds) + np.asarray(self.ratio)
-        )
+        variance = 1 / np.asarray(n_folds) + np.asarray(self.ratio)
+        error = np.asarray(self.deviation, dtype=np.float64) * np.sqrt(variance)
         return np.asarray(np.abs(self.difference) / error)
 
     def power(self, n_folds: ArrayLike) -> Floats:
@@ -134,9 +133,8 @@ class FoldTest:
 
     def case_factor(self, n_folds: int, power: float) -> Floats:
         """Return how many times the present cases give this power (1e-6 or more); infinite beyond 1e9."""
-        needed = noncentrality_for_power(
-            n_folds - 1 if self.df is None else self.df, power, self.alpha, self.pilot_df
-        )
+        df = n_folds - 1 if self.df is None else self.df
+        needed = noncentrality_for_power(df, power, self.alpha, self.pilot_df)
         with np.errstate(divide="ignore"):
             factor = (needed / self.noncentrality(n_folds)) ** 2
         return np.where(factor > MAX_FACTOR, np.inf, np.maximum(factor, MIN_FACTOR))
@@ -188,10 +186,8 @@ def _find_increasing_roots(rising: Callable[[Floats], Floats], high: Floats) -> 
         if (np.abs(value) <= QUANTILE_TOLERANCE).all():
             break
         up, same_side = value > 0, np.sign(value) == last
-        above, below = (
-            np.where(up, value, np.where(same_side, above / 2, above)),
-            np.where(up, np.where(same_side, below / 2, below), value),
-        )
+        share = np.where(same_side, 0.5, 1.0)
+        above, below = np.where(up, value, share * above), np.where(up, share * below, value)
         low, high, last = np.where(up, low, middle), np.where(up, middle, high), np.sign(value)
     return np.asarray(middle)
 

@@ -135,10 +135,8 @@ class Verdict(FrameResult):
 
     def _paragraphs(self) -> list[tuple[str, str]]:
         """Return (title, text) of each warning and then of each of the four lines."""
-        return [
-            *(("Warning", text) for text in self.warnings),
-            *((title, text) for title, text, _ in self.lines()),
-        ]
+        lines = [(title, text) for title, text, _ in self.lines()]
+        return [*(("Warning", text) for text in self.warnings), *lines]
 
     def _repr_html_(self) -> str:
         """Return the warnings and the four lines as an HTML list <dl> for a notebook."""
@@ -147,23 +145,18 @@ class Verdict(FrameResult):
 
     def lines(self) -> list[tuple[str, str, tuple[str, ...]]]:
         """Return (title, text, names of the source frames) of each of the four lines."""
-        tables = {
-            name: tuple(dict.fromkeys(number.table for number in self.numbers if number.line == name))
-            for name in LINE_TITLES
-        }
-        return [(title, str(getattr(self, name)), tables[name]) for name, title in LINE_TITLES.items()]
+
+        def list_tables(line: str) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(number.table for number in self.numbers if number.line == line))
+
+        return [(title, getattr(self, name), list_tables(name)) for name, title in LINE_TITLES.items()]
 
     def to_text(self, width: int = 80) -> str:
         """Return the warnings and the four lines as text: indented paragraphs of at most `width` columns."""
         margin = max(map(len, LINE_TITLES.values())) + 2
+        options: dict[str, Any] = {"subsequent_indent": " " * margin, "break_on_hyphens": False}
         return "\n".join(
-            textwrap.fill(
-                text,
-                width,
-                initial_indent=f"{title:<{margin}}",
-                subsequent_indent=" " * margin,
-                break_on_hyphens=False,
-            )
+            textwrap.fill(text, width, initial_indent=f"{title:<{margin}}", **options)
             for title, text in self._paragraphs()
         )
 
@@ -286,12 +279,7 @@ class Judgement:
     """
 
     def __init__(
-        self,
-        frames: Mapping[str, pd.DataFrame],
-        evaluation: Evaluation,
-        *,
-        rope: float,
-        control: str | None = None,
+        self, frames: Mapping[str, pd.DataFrame], evaluation: Evaluation, *, rope: float, control: str | None
     ) -> None:
         self.frames, self.evaluation, self.rope, self.control = frames, evaluation, rope, control
         self.names = shorten_names(str(model) for model in frames["decisions"]["model"])
@@ -316,11 +304,8 @@ class Judgement:
         """Return the order by primary tests (if `is_partial`, of the supported part) and supported bands."""
         prior, posthoc = self.evaluation.deployment_prior, self.frames["pairs"]
         low, high = max(prior.low, min(self.rarest, prior.high)), prior.high
-        rows = (
-            posthoc[posthoc["response"] == "iauprec_supported"]
-            if self.is_partial
-            else select_primary_pairs(posthoc)
-        )
+        supported = posthoc[posthoc["response"] == "iauprec_supported"]
+        rows = supported if self.is_partial else select_primary_pairs(posthoc)
         bands = clip_bands(self.frames["differing_priors"], low, high)
         return PairwiseOrder(tuple(self.names), list(iter_rows(rows)), bands, low, high)
 
@@ -436,16 +421,11 @@ def build_evidence_frame(rows: Sequence[Any], low: float = np.nan, high: float =
     Columns model_a, model_b, estimate, conf_low, conf_high, p_adjusted, test, prior_low, prior_high and
     decisive (True in the first row).
     """
-    records = [
-        {
-            **{name: getattr(row, name) for name in DIFFERENCE_COLUMNS},
-            "test": getattr(row, "test", "simultaneous_bands"),
-            "prior_low": low if hasattr(row, "test") else row.prior,
-            "prior_high": high if hasattr(row, "test") else row.prior,
-            "decisive": i == 0,
-        }
-        for i, row in enumerate(rows)
-    ]
+    records = []
+    for i, row in enumerate(rows):
+        difference = [getattr(row, name) for name in DIFFERENCE_COLUMNS]
+        limits = (low, high) if hasattr(row, "test") else (row.prior, row.prior)
+        records.append((*difference, getattr(row, "test", "simultaneous_bands"), *limits, i == 0))
     return pd.DataFrame(records, columns=list(EVIDENCE_COLUMNS))
 
 

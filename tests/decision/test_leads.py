@@ -130,12 +130,12 @@ def test_contenders_are_all_that_no_band_puts_behind():
         [-1.75 - reach, -1.75, -2 + reach, -1.75 + reach],
     )
     panel = panel_of([0.04, 0.0], [0.5, 0.5])
-    found = leads.leader_intervals(panel, 2.0, rarest=float(expit(-3.0)))
+    found = leads.leader_intervals(replace(panel, rarest=float(expit(-3.0))), 2.0)
     assert [inside for _, inside, _, _ in found] == [(0, 1), (1,), (0, 1), (0, 1), (0,)]
     assert found[0][3] == pytest.approx(-3.0)
-    late = leads.leader_intervals(panel, 2.0, rarest=0.45)
+    late = leads.leader_intervals(replace(panel, rarest=0.45), 2.0)
     assert [inside for _, inside, _, _ in late][:-1] == [(0, 1), (0, 1)]
-    never = leads.leader_intervals(panel, 2.0, rarest=0.9)
+    never = leads.leader_intervals(replace(panel, rarest=0.9), 2.0)
     assert [inside for _, inside, _, _ in never] == [(0, 1), (0, 1)]
 
 
@@ -170,7 +170,7 @@ def test_bands_beside_a_single_prior_do_not_count(slope):
     ahead = panel_of([slope, 0.0], [0.6 - slope * (logit(0.1) + 2), 0.5], low=0.1, high=0.1)
     frame = leads.differing_priors_frame(ahead, ("A", "B"), 2.0)
     assert frame.to_numpy().tolist() == [["A", "B", 0.1, 0.1]]
-    assert leads.differing_priors_frame(ahead, ("A", "B"), 2.0, rarest=0.11).empty
+    assert leads.differing_priors_frame(replace(ahead, rarest=0.11), ("A", "B"), 2.0).empty
 
 
 def test_unknown_crossings_stretches_that_touch_and_gaps_of_rounding(monkeypatch):

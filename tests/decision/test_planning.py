@@ -265,8 +265,8 @@ def test_power_on_one_set_is_that_of_both_variances():
     assert found["positive_factor"] == pytest.approx(4e-4 / (wanted - 1e-4), rel=1e-4)
     assert np.isinf(found["negative_factor"])  # the positives' variance alone is too large
     assert found["detectable"] == pytest.approx(shift * np.sqrt(5e-4), rel=1e-4)
-    assert case_pair(0.0, 4e-4, 12.0).scale_variance(1.0, 1.0) == pytest.approx((4e-4, 12.0))
-    assert case_pair(0.0, 4e-4, 12.0).scale_variance(2.0, 1.0) == pytest.approx((2e-4, 24.0))
+    assert case_pair(0.0, 4e-4, 12.0).scale_variance() == pytest.approx((4e-4, 12.0))
+    assert case_pair(0.0, 4e-4, 12.0).scale_variance(positive=2.0) == pytest.approx((2e-4, 24.0))
 
 
 RUNS = planning._RunVariances(
