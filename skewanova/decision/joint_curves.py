@@ -16,15 +16,9 @@ from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE
 from skewanova.curves.chebyshev import MeanCurves, panel_priors, panel_series
 from skewanova.evaluation.measures import Evaluation, prior_grid
-from skewanova.inference import case_deviations, fold_statistics
+from skewanova.inference import case_deviations, fold_statistics, paired_test_set
 from skewanova.inference.case_deviations import PriorProjection
-from skewanova.inference.paired_test_set import (
-    PairedTestSet,
-    RunAreas,
-    find_test_set,
-    iter_run_areas,
-    measure_runs,
-)
+from skewanova.inference.paired_test_set import PairedTestSet, RunAreas
 from skewanova.inference.sampling import Sample, SampleSummary, VarianceEstimates
 from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale, t_from_z
 from skewanova.priors.weightings import UniformPrior
@@ -160,11 +154,6 @@ def joint_curves_over_cases(
     return result
 
 
-def joint_curves_over_runs(evaluation: Evaluation, priors: Floats) -> JointCurves:
-    """Return curves of means over runs on one test set; differences have the errors of `compare_runs`."""
-    return join_areas(priors, iter_run_areas(evaluation, [UniformPrior(p, p) for p in priors.tolist()]))
-
-
 def join_areas(priors: Floats, areas_by_prior: Iterable[RunAreas | ArcsineAreas]) -> JointCurves:
     """Return the curves of areas or gains, measured at each of the priors, over cases and runs."""
     means, units, roots, spreads = [], [], [], []
@@ -193,8 +182,9 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     if np.isnan(values).any():
         return joint_curves_over_folds(priors, evaluation.mean_auprec(priors)[None], ratio=0.0)
     if evaluation.design.has_runs:
-        return joint_curves_over_runs(evaluation, priors)
-    test_set = find_test_set(evaluation)
+        points = [UniformPrior(prior, prior) for prior in priors.tolist()]
+        return join_areas(priors, paired_test_set.iter_run_areas(evaluation, points))
+    test_set = paired_test_set.find_test_set(evaluation)
     if test_set is not None:
         return _joint_curves_of_test_set(test_set, evaluation, priors)
     halves = evaluation.auprec_half_differences(priors)
@@ -226,11 +216,11 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     if not np.isfinite(values).all():
         return None
     if evaluation.design.has_runs:
-        runs = measure_runs(evaluation, evaluation.deployment_prior)
+        runs = paired_test_set.measure_runs(evaluation, evaluation.deployment_prior)
         df = np.inf if runs.runs == "fixed" else float(runs.pair_errors()[1].min())
         return runs.area.mean(axis=1), runs.covariance_of_means, df
     if len(values) == 1:
-        test_set = find_test_set(evaluation)
+        test_set = paired_test_set.find_test_set(evaluation)
         if test_set is None:
             return None
         areas = test_set.measure_areas(evaluation, evaluation.deployment_prior)

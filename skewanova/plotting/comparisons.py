@@ -233,16 +233,14 @@ def plot_by_dataset(
     frame = styling.find_frame(result, "by_dataset", f"dataset {columns}")
     rows = artists.select_pair(frame, pair)
     a, b = (str(rows[side].iloc[0]) for side in ("model_a", "model_b"))
-    if hierarchical is None:
-        hierarchical = styling.get_table(result, "hierarchical")
+    columns += " prediction_low prediction_high"
+    means = styling.find_optional_frame(result, hierarchical, "hierarchical", columns)
     ax = styling.make_axes(options["ax"], (7.6, 1.9 + 0.3 * len(rows)))
     color = model_palette([*frame["model_a"], *frame["model_b"]], options["palette"])[a]
     rows = rows.assign(reject=(rows["conf_low"] > 0) | (rows["conf_high"] < 0))
     entries = artists.draw_forest(ax, rows, color, interval="interval of\nits own")
     labels = list(styling.model_labels(map(str, rows["dataset"]), width=20).values())
-    if hierarchical is not None:
-        columns += " prediction_low prediction_high"
-        means = styling.find_frame(hierarchical, "hierarchical", columns, "hierarchical")
+    if means is not None:
         entries += artists.draw_overall_mean(ax, artists.select_pair(means, (a, b)).iloc[0], len(rows), color)
         labels.append("all data sets")
     styling.name_rows(ax, labels)
