@@ -232,7 +232,7 @@ def measure_sample(measure: Measure, sample: Sample, scores: Floats) -> Measured
 
 
 def curves_of_test_set(replicates: int, *, crossing: bool, seed: int = 77) -> tuple[float, float]:
-    """Return the rates of rejecting bands at .05 and .005 or, if `crossing`, of crossings covered and of none.
+    """Return the rates of rejecting bands at .05 and .005 or, if `crossing`, of covering it and of none.
 
     Scores of 50 positives and 200 negatives are normal and correlate by one half. A false negative costs five
     times a false positive. Covered crossings are counted among samples that have one.
