@@ -10,7 +10,7 @@ from sklearn import metrics
 from benchmarks import peers
 from benchmarks.measuring import Row, interleaved, ratio, scored_cases
 from skewanova import UniformPrior, evaluate
-from skewanova.curves.groups import measures_of_steps, steps_of_groups
+from skewanova.curves.groups import GroupCurves, measures_of_groups
 
 MODELS, FOLDS, CASES = 10, 20, 1300
 PRIORS = np.array([0.5, 0.2, 0.1])
@@ -31,11 +31,12 @@ def rows(reduced: bool) -> list[Row]:
     )
     weighting = UniformPrior(0.05, 0.20)
     sizes = np.full(MODELS * FOLDS, CASES)
+    cells = [(f"model {m}", fold) for m in range(MODELS) for fold in range(FOLDS)]
     in_polars = pl.from_pandas(table)
     t = interleaved(
         {
-            "arrays": lambda: measures_of_steps(
-                steps_of_groups(label, score, sizes), PRIORS, weighting, "trapezoid"
+            "arrays": lambda: measures_of_groups(
+                GroupCurves(cells, label, score, sizes=sizes), PRIORS, weighting, "trapezoid"
             ),
             "frame": lambda: evaluate(table, at_priors=PRIORS.tolist(), deployment_prior=(0.05, 0.20)),
             "pandas": lambda: _by_pandas(table),

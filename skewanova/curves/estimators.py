@@ -15,7 +15,7 @@ proportion (Davis and Goadrich 2006).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -50,49 +50,26 @@ MAX_PRECISIONS = 1 << 15
 Codes = NDArray[np.int64]
 
 
-class MomentSums:
-    """Sum of weight times precision over points, at any prior, exact up to rounding errors."""
-
-    def __init__(self) -> None:
-        self._perfect = self._height = 0.0
-        self._codes: list[Codes] = [np.empty(0, dtype=np.int64)]
-        self._sum_moments: list[Floats] = [np.empty((N_MOMENTS, 0))]
-        self._others: list[Floats] = [np.empty((3, 0))]
-
-    def add(self, weight: Floats, tpr: Floats, fpr: Floats) -> None:
-        """Add points with weights to the sums; points without false positives have precision 1."""
-        self._height += weight.sum()
-        binned = (tpr > MIN_RATE) & (fpr > MIN_RATE)
+def sum_by_moments(parts: Iterable[Points], prior: Floats) -> tuple[Floats, float]:
+    """Return the sum of weight times precision over all points (n_priors,), and the sum of the weights."""
+    perfect = height = 0.0  # points without false positives have precision 1
+    codes, moments = [np.empty(0, dtype=np.int64)], [np.empty((N_MOMENTS, 0))]
+    others = [np.empty((3, 0))]
+    for tpr, fpr, weight in ((*rates, part.weight) for part in parts for rates in part.rates):
+        height += weight.sum()
+        binned, certain = (tpr > MIN_RATE) & (fpr > MIN_RATE), fpr == 0
         if binned.any():
-            code, moments = _bin_moments(fpr[binned] / tpr[binned], weight[binned])
-            self._codes.append(code)
-            self._sum_moments.append(moments)
-        perfect = fpr == 0
-        self._perfect += weight[perfect].sum()
-        left = ~(binned | perfect)
-        self._others.append(np.array([weight[left], tpr[left], fpr[left]]))
-
-    def mean(self, prior: Floats) -> Floats:
-        """Return the weighted mean precision of the points at every prior, (n_priors,)."""
-        return self.evaluate(prior) / self._height
-
-    def evaluate(self, prior: Floats) -> Floats:
-        """Return the sum of weight times precision over the points at every prior, (n_priors,)."""
-        code, moments = self._merge_bins()
-        sums = partial(_sums_from_moments, _bin_centres(code), moments)
-        total = self._perfect + _evaluate_in_chunks(prior, len(code), sums)
-        weight, tpr, fpr = np.concatenate(self._others, axis=1)
-        others = [(weight * (pi * tpr / (pi * tpr + (1 - pi) * fpr))).sum() for pi in prior]
-        return np.asarray(total + others)
-
-    def _merge_bins(self) -> tuple[Codes, list[Floats]]:
-        """Return the codes (n_bins,) of all bins, and their moments by power; store the merged bins."""
-        if len(self._codes) > 1:
-            code, codes = np.unique(np.concatenate(self._codes), return_inverse=True)
-            parts = np.concatenate(self._sum_moments, axis=1)
-            self._codes = [code]
-            self._sum_moments = [np.array([np.bincount(codes, weights=m) for m in parts], dtype=np.float64)]
-        return self._codes[0], list(self._sum_moments[0])
+            code, sums = _bin_moments(fpr[binned] / tpr[binned], weight[binned])
+            codes.append(code)
+            moments.append(sums)
+        perfect += weight[certain].sum()
+        others.append(np.array([weight, tpr, fpr])[:, ~(binned | certain)])
+    code, index = np.unique(np.concatenate(codes), return_inverse=True)
+    merged = [np.bincount(index, part).astype(np.float64) for part in np.concatenate(moments, axis=1)]
+    sums_at = partial(_sums_from_moments, _bin_centres(code), merged)
+    total = perfect + _evaluate_in_chunks(prior, len(code), sums_at)
+    weight, tpr, fpr = np.concatenate(others, axis=1)
+    return total + [(weight * vertex_precision(tpr, fpr, pi)).sum() for pi in prior], height
 
 
 def _bin_moments(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
@@ -107,17 +84,11 @@ def _bin_moments(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
     alike = rows.min(axis=1) == rows.max(axis=1)
     single = np.append(np.repeat(~alike, ROW_LENGTH), np.ones(len(code) % ROW_LENGTH, dtype=bool))
     n_bins = int(code.max()) + 1
-    by_row = _sum_moments(
-        rows[alike, 0], _reshape_rows(offset, single), _reshape_rows(weight, single), n_bins
-    )
-    moments = by_row + _sum_moments(code[single], offset[single, None], weight[single, None], n_bins)
+    offsets, weights = (values[~single].reshape(-1, ROW_LENGTH) for values in (offset, weight))
+    moments = _sum_moments(rows[alike, 0], offsets, weights, n_bins)
+    moments += _sum_moments(code[single], offset[single, None], weight[single, None], n_bins)
     occupied = np.flatnonzero(moments[0])
     return occupied + first, moments[:, occupied]
-
-
-def _reshape_rows(values: Floats, single: NDArray[np.bool_]) -> Floats:
-    """Return the values that are not `single`, in rows of ROW_LENGTH."""
-    return values[~single].reshape(-1, ROW_LENGTH)
 
 
 def _sum_moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Floats:
@@ -190,15 +161,12 @@ class Points:
     """Operating points whose weighted mean precision is AUPREC; every step has the same number of points."""
 
     weight: Floats  #: gain in recall of every step
-    tpr: tuple[Floats, ...]  #: true positive rates, one array (n_steps,) for each point of a step
-    fpr: tuple[Floats, ...]  #: false positive rates in the same form
+    rates: tuple[tuple[Floats, Floats], ...]  #: true and false positive rates (n_steps,), a pair a point
 
     def terms(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:
         """Return each step's weight times the mean of a function of rates over its points, (..., n_steps)."""
-        total = precision(self.tpr[0], self.fpr[0])
-        for true, false in zip(self.tpr[1:], self.fpr[1:], strict=True):
-            total = total + precision(true, false)
-        return np.asarray(self.weight * total / len(self.tpr))
+        total = sum(precision(*rates) for rates in self.rates)
+        return np.asarray(self.weight * total / len(self.rates))
 
 
 def _trapezoid(steps: RecallSteps) -> Points:
@@ -208,12 +176,12 @@ def _trapezoid(steps: RecallSteps) -> Points:
     origin = (start_tpr == 0) & (start_fpr == 0)
     if origin.any():
         start_tpr, start_fpr = np.where(origin, (steps.tpr, steps.fpr), (start_tpr, start_fpr))
-    return Points(steps.height, (start_tpr, steps.tpr), (start_fpr, steps.fpr))
+    return Points(steps.height, ((start_tpr, start_fpr), (steps.tpr, steps.fpr)))
 
 
 def _average_precision(steps: RecallSteps) -> Points:
     """Return the end of every step as its operating point."""
-    return Points(steps.height, (steps.tpr,), (steps.fpr,))
+    return Points(steps.height, ((steps.tpr, steps.fpr),))
 
 
 def _upper_trapezoid(steps: RecallSteps) -> Points:
@@ -221,7 +189,7 @@ def _upper_trapezoid(steps: RecallSteps) -> Points:
     # recall, and pmax_0 = 1
     """Return two points a step: its start at the least fpr of its recall (precision 1 at 0), and its end."""
     start_tpr = np.where(steps.start_tpr == 0, 1.0, steps.start_tpr)
-    return Points(steps.height, (start_tpr, steps.tpr), (steps.fpr_at_first_reach, steps.fpr))
+    return Points(steps.height, ((start_tpr, steps.fpr_at_first_reach), (steps.tpr, steps.fpr)))
 
 
 LINEAR: dict[str, Callable[[RecallSteps], Points]] = {
@@ -243,7 +211,7 @@ def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Flo
         return lambda prior: terms + 0 * prior
     if area_estimator not in LINEAR:
         if area_estimator == "interpolated_max":  # the largest precision at a recall is at its first vertex
-            steps = replace(steps, start_fpr=steps.fpr_at_first_reach)
+            steps = steps._replace(start_fpr=steps.fpr_at_first_reach)
         return partial(segment_areas, steps)
     points = LINEAR[area_estimator](steps)
     return lambda prior: points.terms(partial(vertex_precision, prior=prior))
@@ -312,10 +280,16 @@ def _areas_between_points(steps: RecallSteps, start_fp: Floats, fp: Floats, prio
 def _interpolated_kernel(roc: RocCurve, aggregate: str) -> Kernel:
     """Return a function from priors to areas (n_priors,) by the "mean" or "median" precision at a recall."""
     reached = np.flatnonzero(np.diff(roc.tpr) > 0) + 1  # the first vertex with each recall above 0
+    recall = roc.tpr[reached]
 
     def sums(priors: Floats) -> Floats:
         precision = _aggregate_precision(roc, reached, priors, aggregate)
-        return _interpolated_areas(roc.tpr[reached], precision, priors)
+        fp = priors * recall * (1 - precision) / precision
+        start, end = fp[:, :-1], fp[:, 1:]
+        steps = RecallSteps(recall[:-1], start, recall[1:], end, start)
+        # up to the first recall a rectangle, then exact segments
+        areas = recall[0] * precision[:, 0] + _areas_between_points(steps, start, end, priors).sum(axis=-1)
+        return np.asarray(areas / (recall[0] + np.diff(recall).sum()))
 
     return lambda prior: _evaluate_in_chunks(prior, len(roc.tpr), sums)
 
@@ -328,15 +302,6 @@ def _aggregate_precision(roc: RocCurve, reached: NDArray[np.intp], prior: Floats
     if aggregate == "mean":
         return np.asarray(np.add.reduceat(precision, first, axis=-1) / size)
     return np.asarray((precision[:, first + (size - 1) // 2] + precision[:, first + size // 2]) / 2)
-
-
-def _interpolated_areas(recall: Floats, precision: Floats, prior: Floats) -> Floats:
-    """Return the area at each prior (n_priors,): up to the first recall a rectangle, then exact segments."""
-    fp = prior * recall * (1 - precision) / precision
-    start, end = fp[:, :-1], fp[:, 1:]
-    steps = RecallSteps(recall[:-1], start, recall[1:], end, start)
-    areas = recall[0] * precision[:, 0] + _areas_between_points(steps, start, end, prior).sum(axis=-1)
-    return np.asarray(areas / (recall[0] + np.diff(recall).sum()))
 
 
 #: Area under the ROC curve, the same at every prior: a sum over recall steps, but no estimator of AUPREC.
@@ -363,12 +328,10 @@ def areas_from_steps(blocks: Iterable[RecallSteps], prior: Floats, area_estimato
     blocks = iter(blocks)
     first = next(blocks)
     blocks = chain([first], blocks)
-    if (
-        area_estimator in LINEAR
-        and len(prior) >= MIN_PRIORS_FOR_MOMENTS
-        and len(first.tpr) >= MIN_STEPS_FOR_MOMENTS
-    ):
-        return moment_sums(blocks, area_estimator).mean(prior)
+    many = len(prior) >= MIN_PRIORS_FOR_MOMENTS and len(first.tpr) >= MIN_STEPS_FOR_MOMENTS
+    if many and area_estimator in LINEAR:
+        total, height = sum_by_moments(map(LINEAR[area_estimator], blocks), prior)
+        return total / height
     return np.asarray(_divide_by_height(blocks, lambda steps: area_sums(steps, prior, area_estimator)))
 
 
@@ -376,16 +339,6 @@ def area_sums(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
     """Return the sum of the terms of all steps at every prior (n_priors,), not divided by their height."""
     terms = terms_kernel(steps, area_estimator)
     return _evaluate_in_chunks(prior, steps.tpr.size, lambda priors: terms(priors).sum(axis=-1))
-
-
-def moment_sums(blocks: Iterable[RecallSteps], area_estimator: str) -> MomentSums:
-    """Return the moment sums of a curve for an estimator of `LINEAR`, which give its area at any prior."""
-    sums = MomentSums()
-    for steps in blocks:
-        points = LINEAR[area_estimator](steps)
-        for tpr, fpr in zip(points.tpr, points.fpr, strict=True):
-            sums.add(points.weight, tpr, fpr)
-    return sums
 
 
 def prior_averaged_area(
@@ -402,8 +355,7 @@ def prior_averaged_area(
 
 def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_estimator: str) -> Floats:
     """Return each step's term (n_steps,) of the mean area, or (n_priors, n_steps) at a column of priors."""
-    # steps without height have term 0
-    rising = steps.tpr > steps.start_tpr
+    rising = steps.tpr > steps.start_tpr  # steps without height have term 0
     if not rising.all():
         rising_terms = step_terms(steps.select(rising), weighting, area_estimator)
         terms = np.zeros(rising_terms.shape[:-1] + rising.shape)

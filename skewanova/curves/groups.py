@@ -44,15 +44,6 @@ class GroupMeasures(NamedTuple):
     auc: Floats
 
 
-def steps_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[RecallSteps]:
-    """Yield the steps of the curves of consecutive groups of these sizes, concatenated in batches."""
-    stops = np.cumsum(sizes)
-    cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
-    for i, j in pairwise(cuts.tolist()):
-        rows = slice(stops[i] - sizes[i], stops[j - 1])
-        yield _compute_steps(positive[rows], score[rows], sizes[i:j])
-
-
 def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
     """Return the concatenated steps of the curves of consecutive groups of these sizes."""
     keys = sort_cases(positive, score, sizes).keys
@@ -157,9 +148,10 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
     def __repr__(self) -> str:
         return f"<{len(self)} ROC curves>"
 
+    @property
     @abstractmethod
-    def iter_steps(self) -> Iterable[RecallSteps]:
-        """Return the steps of all curves in batches, each the concatenated steps of complete curves."""
+    def steps(self) -> Iterable[RecallSteps]:
+        """The steps of all curves in batches, each the concatenated steps of complete curves."""
 
 
 class GroupCurves(MeasuredCurves):
@@ -172,22 +164,20 @@ class GroupCurves(MeasuredCurves):
     def __getitem__(self, cell: Cell) -> RocCurve:
         return self._curves[cell]
 
-    def iter_steps(self) -> Iterable[RecallSteps]:
-        """Return the steps of all curves in batches of complete curves, computed on first use."""
-        return self._steps
-
     @cached_property
     def _curves(self) -> dict[Cell, RocCurve]:
         groups = (np.split(column, np.cumsum(self._sizes)[:-1]) for column in self._columns)
         return dict(zip(self._cells, map(curve_from_scores, *groups), strict=True))
 
     @cached_property
-    def _steps(self) -> list[RecallSteps]:
+    def steps(self) -> list[RecallSteps]:
         """Steps of all curves, concatenated in batches of complete curves."""
         if len(self._columns) > 2:
             return list(_iter_steps(self._curves))
-        positive, score = self._columns
-        return list(steps_of_groups(positive, score, self._sizes))
+        (positive, score), sizes, stops = self._columns, self._sizes, np.cumsum(self._sizes)
+        cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
+        batches = [(slice(stops[i] - sizes[i], stops[j - 1]), sizes[i:j]) for i, j in pairwise(cuts.tolist())]
+        return [_compute_steps(positive[rows], score[rows], parts) for rows, parts in batches]
 
 
 Bits = NDArray[np.uint8]
@@ -362,25 +352,19 @@ class PackedCurves(MeasuredCurves):
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, packed>"
 
-    def iter_steps(self) -> Iterable[RecallSteps]:
-        """Yield the unpacked steps of all curves, concatenated in batches of complete curves."""
+    @property
+    def steps(self) -> Iterable[RecallSteps]:
+        """The unpacked steps of all curves, concatenated in batches of complete curves."""
         return batch_steps(curve.steps() for curve in self._cells.values())
 
 
 Curves = Mapping[Cell, RocCurve]
 
 
-def select_curves(curves: Curves, cells: Sequence[Cell]) -> Curves:
-    """Return the curves of some cells in this order, without unpacking them."""
-    if isinstance(curves, PackedCurves):
-        return PackedCurves({cell: curves._cells[cell] for cell in cells})
-    return {cell: curves[cell] for cell in cells}
-
-
 def _iter_steps(curves: Curves) -> Iterable[RecallSteps]:
     """Return the steps of all curves, concatenated in batches of complete curves."""
     if isinstance(curves, MeasuredCurves):
-        return curves.iter_steps()
+        return curves.steps
     return batch_steps(steps_from_vertices(roc.tpr, roc.fpr) for roc in curves.values())
 
 
@@ -397,23 +381,16 @@ def measures_of_groups(
 ) -> GroupMeasures:
     """Return AUPREC at every prior, IAUPREC and AUC of every curve, in one pass over the curves."""
     if area_estimator in STEP_ESTIMATORS:
-        return measures_of_steps(_iter_steps(curves), priors, weighting, area_estimator)
+        parts = [
+            (
+                _auprec_of_batch(steps, priors, area_estimator),
+                _iauprec_of_batch(steps, weighting, area_estimator),
+                _auc_of_batch(steps),
+            )
+            for steps in _isolate_long_curves(_iter_steps(curves))
+        ]
+        return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))
     nodes, weights = weighting.quadrature()
     areas = areas_of_groups(curves, np.append(priors, nodes), area_estimator)
     auprec, at_nodes = np.split(areas, [len(priors)], axis=1)
     return GroupMeasures(auprec, _weighted_mean(at_nodes, weights), aucs_of_groups(curves))
-
-
-def measures_of_steps(
-    batches: Iterable[RecallSteps], prior: Floats, weighting: DeploymentPrior, area_estimator: str
-) -> GroupMeasures:
-    """Return the measures of every curve by an estimator of `STEP_ESTIMATORS`, from batches of steps."""
-    parts = [
-        (
-            _auprec_of_batch(steps, prior, area_estimator),
-            _iauprec_of_batch(steps, weighting, area_estimator),
-            _auc_of_batch(steps),
-        )
-        for steps in _isolate_long_curves(batches)
-    ]
-    return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))

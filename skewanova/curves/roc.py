@@ -7,8 +7,8 @@ al. 2006, eq. 3).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -293,8 +293,7 @@ def _check_rates(values: ArrayLike, name: str) -> Floats:
 BLOCK_SIZE = 1 << 14
 
 
-@dataclass(frozen=True, eq=False)
-class RecallSteps:
+class RecallSteps(NamedTuple):
     """Rates at the start and the end of every segment that increases recall, of one or several curves."""
 
     start_tpr: Floats  #: in ascending order within a curve
@@ -310,7 +309,7 @@ class RecallSteps:
 
     def select(self, rows: slice | Bools) -> RecallSteps:
         """Return the steps in a slice or mask."""
-        return RecallSteps(*(getattr(self, entry.name)[rows] for entry in fields(self)))
+        return RecallSteps(*(rates[rows] for rates in self))
 
 
 def steps_from_vertices(tpr: Floats, fpr: Floats) -> RecallSteps:
@@ -346,8 +345,7 @@ def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
 
 def concatenate_steps(parts: Sequence[RecallSteps]) -> RecallSteps:
     """Return the steps of all parts, concatenated in this order."""
-    names = [entry.name for entry in fields(RecallSteps)]
-    return RecallSteps(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return RecallSteps(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def steps_from_scores(positive: Bools, score: NDArray[Any]) -> Iterator[RecallSteps]:

@@ -7,9 +7,9 @@ integers is vectorised, and several times faster than ``argsort`` or sorting eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,14 +228,3 @@ class RankedCases(NamedTuple):
     slot: Counts
     cluster: NDArray[np.intp] | None = None
     weight: NDArray[np.float64] | None = None
-
-
-class CasePartitions(Protocol):
-    """Ranked cases in several partitions of distributed data."""
-
-    @property
-    def cells(self) -> tuple[tuple[str, str | int], ...]:
-        """All (model, fold) in the order of the slots."""
-
-    def map(self, function: Callable[[RankedCases], Any]) -> list[Any]:
-        """Return the result of the function for each partition."""

@@ -8,7 +8,7 @@ their squares and fourth powers. Clusters and weighted cases need a first pass f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,12 +23,13 @@ from skewanova.inference.case_deviations import (
     compute_r_factor,
 )
 from skewanova.inference.case_resampling import (
-    ClusterRanks,
     CurvePositions,
     JackknifeValues,
     StepTable,
+    areas_without_units,
     compute_areas,
     number_occupied_positions,
+    scale_changes,
 )
 from skewanova.inference.sampling import Codes, Sample, SampleSummary, VarianceEstimates, classify_units
 from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
@@ -65,10 +66,11 @@ class CaseJackknife:
         stratum = np.array(self.sample.stratum_of_kind)[classify_units(Sample(*columns))]
         sample, sizes, tables = Sample(*columns, stratum), self.sample.stratum_sizes[stratum], []
         for model, ((gain, fall, area), side) in enumerate(zip(self._tables_of_clusters, sides, strict=True)):
-            units = ClusterRanks(sample, *side, gain, fall)
-            table = units.jackknife_values(area, sizes, self.weightings, self.area_estimator)
+            ranks = (*side, gain, fall)
+            without = areas_without_units(sample, ranks, self.weightings, self.area_estimator)
             means = None if self.means is None else self.means[:, model]
-            tables.append(replace(table, values=self._centre(table.values, stratum, means)))
+            values = self._centre(scale_changes(sizes, area - without), stratum, means)
+            tables.append(JackknifeValues(area, values, np.arange(sample.n_units)))
         return CaseDeviations(sample, tuple(tables))
 
     @cached_property

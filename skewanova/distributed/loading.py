@@ -19,9 +19,9 @@ from skewanova.base.checks import Floats, InputError
 from skewanova.base.folders import find_free_memory
 from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.curves.groups import Cell, CompactCurve
-from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, CasePartitions
+from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS
 from skewanova.distributed.backends import Backend
-from skewanova.distributed.case_checks import summarize_groups
+from skewanova.distributed.case_checks import PersistedCases, summarize_groups
 from skewanova.distributed.jackknife import CaseJackknife, DistributedArcsine, Sums
 from skewanova.distributed.packing import join_groups, pack_groups
 from skewanova.evaluation.measures import Evaluation
@@ -113,7 +113,7 @@ class DistributedCases(PairedTestSet):
 
     sample: SampleSummary
     curves: Mapping[Cell, CompactCurve]
-    parts: CasePartitions
+    parts: PersistedCases
     weights: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
     cache: dict[tuple[object, ...], Any] = field(default_factory=dict, init=False)
 
@@ -191,22 +191,22 @@ def iter_distributed_areas(
     if evaluation.design.runs == "fixed":
         remedy = "state design='runs' or 'nested_runs'"
         raise InputError(NOT_ON_WORKERS.format("fixed runs on one test set need", remedy))
-    cases = distribute_cases(table, table.parts)
+    cases = distribute_cases(table)
     areas, rows = cases.measure_rows(evaluation, weightings)
     for i in range(len(weightings)):
         area = areas[:, i].reshape(len(evaluation.models), -1)
         yield RunAreas(area, np.ascontiguousarray(rows[..., i]), cases.sample, evaluation.design.runs)
 
 
-def distribute_cases(table: StreamedScores, parts: CasePartitions) -> DistributedCases:
+def distribute_cases(table: StreamedScores) -> DistributedCases:
     """Return the curves and cases of a distributed test set; raise if models differ in named cases."""
     check_paired(table)
     if len(table.folds) > 1:
         check_clustered_runs(table)
     sampling = table.sampling
     if sampling is None:
-        return DistributedCases(SampleSummary.from_sizes(table.counts[0, 0]), table.packed, parts)
+        return DistributedCases(SampleSummary.from_sizes(table.counts[0, 0]), table.packed, table.parts)
     sums = UnitSums(*(part[0, 0] for part in sampling.sums))
     sizes = sampling.kinds if table.has_clusters else table.counts[0, 0]
     sample = SampleSummary.from_sizes(sizes, sums=sums, clustered=table.has_clusters)
-    return DistributedCases(sample, table.packed, parts, sampling.distinct)
+    return DistributedCases(sample, table.packed, table.parts, sampling.distinct)

@@ -19,7 +19,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.rounding import TIE, is_maximum
 from skewanova.curves.estimators import vertex_precision
-from skewanova.curves.groups import Cell, select_curves
+from skewanova.curves.groups import Cell
 from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation, build_auprec_frame, check_evaluation, prior_grid
 from skewanova.priors.evidence import effective_negatives
@@ -95,11 +95,8 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     n_folds = frame["count"].to_numpy()
     mean, ratio = frame["mean"].to_numpy(dtype=np.float64), evaluation.design.ratio
     halves = evaluation.auprec_half_differences(evaluation.priors)
-    if halves is not None:  # in the order of the rows
-        model = [evaluation.models.index(name) for name in frame["model"]]
-        prior = [evaluation.priors.index(value) for value in frame["prior"]]
-        halves = halves[:, model, prior]
-    options = {"size": evaluation.support.effective_size(frame["prior"]), "halves": halves}
+    by_row = None if halves is None else halves.reshape(len(halves), -1)  # priors of a model together
+    options = {"size": evaluation.support.effective_size(frame["prior"]), "halves": by_row}
     result = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, **options)
     spreads = {"std_error": result.std_error, "conf_low": result.low, "conf_high": result.high}
     if evaluation.design.has_runs:
@@ -330,8 +327,8 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     """
     grid, recall = prior_grid(check_evaluation(evaluation), 41), np.linspace(0.02, 1.0, 50)
     parts: dict[str, list[Floats]] = {model: [] for model in evaluation.models}
-    for (model, _), roc in select_curves(evaluation.curves, list_cells(evaluation)).items():
-        parts[model].append(_precision(roc, recall, grid))
+    for model, fold in list_cells(evaluation):
+        parts[model].append(_precision(evaluation.curves[model, fold], recall, grid))
     precision = np.stack([np.mean(part, axis=0) for part in parts.values()])
     return _cross_frame({"precision": precision}, model=evaluation.models, prior=grid, recall=recall)
 
@@ -406,11 +403,11 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
 
 def _stack_points(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Floats]]) -> pd.DataFrame:
     """Return the points of every curve as one frame, with the columns model and fold first."""
-    curves = select_curves(check_evaluation(evaluation).curves, list_cells(evaluation))
-    parts = [points(roc) for roc in curves.values()]
+    names = list_cells(check_evaluation(evaluation))
+    parts = [points(evaluation.curves[cell]) for cell in names]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     size = len(next(iter(columns.values()))) // len(parts)
-    cells = pd.DataFrame(list(curves), columns=["model", "fold"])
+    cells = pd.DataFrame(names, columns=["model", "fold"])
     return cells.take(np.repeat(np.arange(len(parts)), size)).reset_index(drop=True).assign(**columns)
 
 

@@ -157,10 +157,9 @@ class Evaluation(FrameResult):
         weighting = as_deployment_prior(deployment_prior)
         grid = np.array([weighting.low])
         result = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
-        cells = pd.MultiIndex.from_tuples(list(self.curves), names=["model", "fold"])
-        areas = pd.Series(result.iauprec, index=cells)
-        rows = pd.MultiIndex.from_frame(self.iauprec[["model", "fold"]])
-        iauprec = self.iauprec.assign(iauprec=areas.loc[rows].to_numpy())
+        areas = dict(zip(self.curves, result.iauprec.tolist(), strict=True))
+        cells = zip(self.iauprec["model"], self.iauprec["fold"], strict=True)
+        iauprec = self.iauprec.assign(iauprec=[areas[cell] for cell in cells])
         same = replace(self, iauprec=iauprec, deployment_prior=weighting)
         same.__dict__["design"] = self.design
         return same

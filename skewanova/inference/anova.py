@@ -24,6 +24,7 @@ from skewanova.base.checks import (
     InputError,
     InputTypeError,
     check_alpha,
+    check_choice,
     check_sum_of_squares,
     describe_type,
     warn_each,
@@ -79,20 +80,20 @@ class CompleteFit:
 
     def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
         """Set `sums` (sum_sq, df by term) and `resid` from centred values, with model:prior if `crossed`."""
-        axes, index = {name: i for i, name in enumerate(codes)}, tuple(codes.values())
+        index = tuple(codes.values())
         cube = np.empty([int(code.max()) + 1 for code in index])
         cube[index] = values
 
         def means(*names: str) -> Floats:
-            others = tuple(i for name, i in axes.items() if name not in names)
+            others = tuple(i for i, name in enumerate(codes) if name not in names)
             return np.asarray(cube.mean(axis=others, keepdims=True))
 
-        self._means = {name: means(name) for name in axes}
+        self._means = {name: means(name) for name in codes}
         terms = {name: (mean, mean.size - 1) for name, mean in self._means.items()}
         if crossed:
             model, prior = self._means["model"], self._means["prior"]
-            df = (model.size - 1) * (prior.size - 1)
-            terms["model:prior"] = means("model", "prior") - model - prior, df
+            joint = means("model", "prior") - model - prior
+            terms["model:prior"] = joint, (model.size - 1) * (prior.size - 1)
         rest = cube - sum(effect for effect, _ in terms.values())
         self.resid: Floats = rest[index]
         df_error, error = cube.size - 1 - sum(df for _, df in terms.values()), float((self.resid**2).sum())
@@ -167,10 +168,8 @@ class AnovaResult(HypothesisTest):
 
     def row(self, term: str) -> pd.Series[Any]:
         """Return the row of the table for one term, such as ``model``; raise InputError if there is none."""
-        rows = self._table[self._table["term"] == term]
-        if rows.empty:
-            raise InputError(f"`term` must be one of {', '.join(self._table['term'])}; but got {term!r}")
-        return rows.iloc[0]
+        check_choice(term, self._table["term"].tolist(), "term")
+        return self._table[self._table["term"] == term].iloc[0]
 
     def effect_sizes(self) -> pd.DataFrame:
         """Return a frame of term, eta_sq, partial_eta_sq, omega_sq, cohen_f; a row a term but residual."""

@@ -126,7 +126,9 @@ class CaseDeviations:
         weights = [expand @ each.weight for each in projections]
         joined = PriorProjection(np.hstack(weights), np.hstack([each.scale for each in projections]))
         ends = np.cumsum([weight.shape[1] for weight in weights])[:-1]
-        parts = zip(*(np.split(part, ends, axis=1) for part in reduced.variances(joined)), strict=True)
+        unit, sums = reduced.sum_powers(joined)
+        variances = VarianceEstimates.from_power_sums(self.sample, sums, len(self.tables), unit)
+        parts = zip(*(np.split(part, ends, axis=1) for part in variances), strict=True)
         spreads = (VarianceEstimates(*part) for part in parts)
         return list(zip(map(reduced.project_units, weights), spreads, strict=True))
 
@@ -137,11 +139,6 @@ class CaseDeviations:
         _, spread, axes = np.linalg.svd(np.vstack(roots))
         axes = axes[: max(1, np.count_nonzero(spread > ROUNDING * spread[0]))]  # 1 if all deviations are 0
         return axes.T / size[:, None], axes * size
-
-    def variances(self, projection: PriorProjection) -> VarianceEstimates:
-        """Return variances and df of all pairs (n_pairs, n_priors) and models (n_models, n_priors)."""
-        unit, sums = self.sum_powers(projection)
-        return VarianceEstimates.from_power_sums(self.sample, sums, len(projection.scale), unit)
 
     def sum_powers(self, projection: PriorProjection, mix: Floats | None = None) -> tuple[Floats, Floats]:
         """Return a power of two by prior, and sums of (deviation / it)^2 and ^4 of models and of pairs.

@@ -34,6 +34,13 @@ from skewanova.inference.fold_statistics import split_rows
 from skewanova.inference.sampling import Codes, Sample, is_entire_class
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
+Weightings = Sequence[DeploymentPrior]
+
+
+#: Rises of positives, slots of negatives, and the counts or weights at each rise and at each slot.
+Ranks = tuple[Codes, Codes, NDArray[Any], NDArray[Any]]
+
+
 #: Numbers in memory at once while areas are computed again, which fit the second-level cache.
 BLOCK_SIZE = 1 << 15
 
@@ -96,7 +103,7 @@ class SortedScores:
         entry = number_occupied_positions(occupied).astype(position.dtype)
         return positions, entry, entry[position]
 
-    def jackknife_values(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
+    def jackknife_values(self, weightings: Weightings, area_estimator: str) -> JackknifeValues:
         """Return the areas over weightings and all units' jackknife values; the latest IAUPREC is cached."""
         if len(weightings) > 1 or _is_single_prior(weightings[0]):
             return self._leave_one_out(weightings, area_estimator)
@@ -104,7 +111,7 @@ class SortedScores:
             self._latest = weightings[0], area_estimator, self._leave_one_out(weightings, area_estimator)
         return self._latest[2]
 
-    def _leave_one_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
+    def _leave_one_out(self, weightings: Weightings, area_estimator: str) -> JackknifeValues:
         """Return areas and jackknife values, in one pass over steps if estimator and `layout` allow it."""
         if area_estimator not in STEP_ESTIMATORS or self.layout is None:
             return _recompute_areas(self, weightings, area_estimator)
@@ -143,7 +150,7 @@ class CurvePositions(NamedTuple):
         return position
 
     def leave_one_out(
-        self, entry: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
+        self, entry: Codes, weightings: Weightings, area_estimator: str
     ) -> tuple[Floats, Floats]:
         """Return areas (n_weightings,) and jackknife values (n_entries, n_weightings) of a case per entry."""
         estimate, values = np.empty(len(weightings)), np.empty((int(entry.max()) + 1, len(weightings)))
@@ -170,21 +177,19 @@ def measure_rates(model: SortedScores, threshold: float) -> tuple[Floats, Floats
         rates.append(part.sum() / total.sum())
         with np.errstate(invalid="ignore", divide="ignore"):
             values.append(rates[-1] - (part.sum() - part) / (total.sum() - total))
-    return np.array(rates), _scale_changes(sample.stratum_size, np.stack(values, axis=1))
+    return np.array(rates), scale_changes(sample.stratum_size, np.stack(values, axis=1))
 
 
 def measure_models(
     sample: Sample,
     scores: Iterable[NDArray[Any] | SortedScores],
-    weightings: Sequence[DeploymentPrior],
+    weightings: Weightings,
     area_estimator: str,
 ) -> tuple[Floats, Floats]:
     """Return areas (n_models, n_weightings) and jackknife values (n_units, n_models, n_weightings)."""
     models = (score if isinstance(score, SortedScores) else SortedScores(sample, score) for score in scores)
     results = [model.jackknife_values(weightings, area_estimator) for model in models]
-    values = np.empty((sample.n_units, len(results), len(weightings)))
-    for k, result in enumerate(results):
-        values[:, k] = result.select_units()
+    values = np.stack([result.select_units() for result in results], axis=1)
     return np.stack([result.estimate for result in results]), values
 
 
@@ -214,10 +219,6 @@ class StepTable(NamedTuple):
         totals = float(tp[-1]), float(fp[-1])
         return cls(n_pos.astype(np.float64), tp, fp[:-1:2], fp_step, before, long_before, *totals)
 
-    def slice_steps(self, rows: slice) -> StepTable:
-        """Return the table of the steps `rows`, with the totals of the whole curve."""
-        return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[:6]})
-
     def drop_negative(
         self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
     ) -> RecallSteps:
@@ -242,19 +243,11 @@ def _clip_rates(*rates: Floats) -> RecallSteps:
     return RecallSteps(*(np.maximum(rate, 0.0) for rate in rates))
 
 
-class CaseRanks(NamedTuple):
-    """Ranks of the cases: the rise of every positive, and the slot of every negative.
+def count_ranks(sample: Sample, score: NDArray[Any]) -> Ranks:
+    """Return the ranks of all cases, from the best score down.
 
     Slot 2 k lies between rise k and the rise before; slot 2 k + 1 is tied with rise k.
     """
-
-    steps: StepTable
-    rise: Codes
-    slot: Codes
-
-
-def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
-    """Return the table of steps, every positive's rise, every negative's slot, from the best score down."""
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
     rise = len(distinct) - 1 - group.reshape(-1)
@@ -262,10 +255,16 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
     weights = (None, None) if weight is None else (weight[positive], weight[~positive])
     n_pos = np.bincount(rise, weights=weights[0], minlength=len(distinct))
     n_neg = np.bincount(slot, weights=weights[1], minlength=2 * len(distinct) + 1)
-    return CaseRanks(StepTable.from_counts(n_pos, n_neg), rise, slot)
+    return rise, slot, n_pos, n_neg
 
 
-def _group_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentPrior | Floats]:
+def rank_cases(sample: Sample, score: NDArray[Any]) -> tuple[StepTable, Codes, Codes]:
+    """Return the table of steps, and the rises and slots of :func:`count_ranks`."""
+    rise, slot, *counts = count_ranks(sample, score)
+    return StepTable.from_counts(*counts), rise, slot
+
+
+def _group_priors(weightings: Weightings) -> Iterator[DeploymentPrior | Floats]:
     """Yield the weightings in order, runs of single priors as columns (n, 1) of at most `PRIORS_AT_ONCE`."""
     for is_prior, group in groupby(weightings, key=_is_single_prior):
         if is_prior:
@@ -323,7 +322,8 @@ class _LeaveOneOut:
     def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
         """Yield the index of each block's first step, with the table of its steps and of `beyond` more."""
         for start in range(0, len(self.steps.n_pos), self.step):
-            yield start, self.steps.slice_steps(slice(start, start + self.step + beyond))
+            columns = (column[start : start + self.step + beyond] for column in self.steps[:6])
+            yield start, StepTable(*columns, *self.steps[6:])  # with the totals of all steps
 
     def _terms(self, rises: RecallSteps) -> Floats:
         """Return each step's terms in the areas, (n_weightings, n_steps); nan where rates are undefined."""
@@ -386,16 +386,15 @@ def _add_total(values: Floats, entry: Codes, total: Floats | float, factor: floa
         values[rows] *= factor
 
 
-def _recompute_areas(
-    model: SortedScores, weightings: Sequence[DeploymentPrior], area_estimator: str
-) -> JackknifeValues:
+def _recompute_areas(model: SortedScores, weightings: Weightings, area_estimator: str) -> JackknifeValues:
     """Return areas and jackknife values, by areas without each unit; 0 for a unit that is a class."""
     sample, score = model.sample, model.score
     curve = curve_from_scores(sample.positive, score, sample.weight)
     estimate = compute_areas(curve, weightings, area_estimator)
     if area_estimator in STEP_ESTIMATORS:
-        units = ClusterRanks.from_sample(sample, score)
-        return units.jackknife_values(estimate, sample.stratum_size, weightings, area_estimator)
+        without = areas_without_units(sample, count_ranks(sample, score), weightings, area_estimator)
+        values = scale_changes(sample.stratum_size, estimate - without)
+        return JackknifeValues(estimate, values, np.arange(sample.n_units))
     first, entry = _find_exchangeable_units(sample, score)
     without = np.full((len(first), len(weightings)), np.nan)
     sides = [sample.unit_weights(positive=side) for side in (True, False)]
@@ -403,18 +402,18 @@ def _recompute_areas(
         if not any(is_entire_class(weight[unit], weight.sum()) for weight in sides):
             included = (sample.unit != unit).astype(np.float64)
             without[row] = _weighted_areas(model, included, weightings, area_estimator)
-    values = _scale_changes(sample.stratum_size[first], estimate - without)
+    values = scale_changes(sample.stratum_size[first], estimate - without)
     return JackknifeValues(estimate, values, entry)
 
 
-def _scale_changes(size: Floats | Codes, changes: Floats) -> Floats:
+def scale_changes(size: Codes, changes: Floats) -> Floats:
     """Return (sizes of units' strata - 1) * changes (n_units, n_weightings), with 0 where that is nan."""
     values = (size[:, None] - 1) * changes
     return np.where(np.isnan(values), 0.0, values)
 
 
 def _weighted_areas(
-    model: SortedScores, case_weight: Floats, weightings: Sequence[DeploymentPrior], area_estimator: str
+    model: SortedScores, case_weight: Floats, weightings: Weightings, area_estimator: str
 ) -> Floats:
     """Return areas (n_weightings,) with case weights besides the sample's, nan if a class is empty."""
     sample = model.sample
@@ -427,59 +426,29 @@ def _weighted_areas(
     return compute_areas(curve, weightings, area_estimator)
 
 
-def compute_areas(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
+def compute_areas(curve: RocCurve, weightings: Weightings, area_estimator: str) -> Floats:
     """Return AUPREC, IAUPREC or the area under the ROC curve over each weighting (n_weightings,)."""
     if area_estimator == ROC_AUC:
         return np.full(len(weightings), auc(curve))
     return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings])
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterRanks:
-    """Rises of positives and slots of negatives (see `CaseRanks`) of clusters; total weights at each."""
-
-    sample: Sample
-    rise: Codes
-    slot: Codes
-    n_pos: Floats
-    n_neg: Floats
-
-    @classmethod
-    def from_sample(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
-        """Return them from the best down: rise k of a positive, slot 2 k + 1 tied with it, 2 k above it."""
-        steps, rise, slot = rank_cases(sample, score)
-        weight = None if sample.weight is None else sample.weight[~sample.positive]
-        n_neg = np.bincount(slot, weights=weight, minlength=2 * len(steps.n_pos) + 1).astype(np.float64)
-        return cls(sample, rise, slot, steps.n_pos, n_neg)
-
-    def jackknife_values(
-        self, estimate: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
-    ) -> JackknifeValues:
-        """Return `estimate`, and (size - 1) (estimate - area without it) by unit, 0 if it is a class."""
-        values = _scale_changes(sizes, estimate - self.areas(weightings, area_estimator))
-        return JackknifeValues(estimate, values, np.arange(self.sample.n_units))
-
-    def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
-        """Return areas (n_units, n_weightings) without each unit, nan if a class would be empty."""
-        blocks, sides = [], list(zip((self.n_pos, self.n_neg), self._unit_weights(), strict=True))
-        for rows in split_rows(np.arange(self.sample.n_units), max(1, BLOCK_SIZE // len(self.n_neg))):
-            n_pos, n_neg = (np.maximum(total - weights[rows].toarray(), 0.0) for total, weights in sides)
-            rises = recall_steps_from_counts(n_pos, n_neg, area_estimator)
-            areas = [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings]
-            blocks.append(np.stack(areas, axis=1))
-            for rest, total in ((n_pos, self.n_pos.sum()), (n_neg, self.n_neg.sum())):
-                blocks[-1][is_entire_class(total - rest.sum(axis=1), total)] = np.nan
-        return np.concatenate(blocks)
-
-    def _unit_weights(self) -> list[sparse.csr_array]:
-        """Return units' weights of positives (n_units, n_rises) and of negatives (n_units, n_slots)."""
-        sample, tables = self.sample, []
-        weight = np.ones(len(sample.positive)) if sample.weight is None else sample.weight
-        for side, position, total in ((True, self.rise, self.n_pos), (False, self.slot, self.n_neg)):
-            rows = sample.positive == side
-            entries = weight[rows], (sample.unit[rows], position)
-            tables.append(sparse.coo_array(entries, shape=(sample.n_units, len(total))).tocsr())
-        return tables
+def areas_without_units(sample: Sample, ranks: Ranks, weightings: Weightings, area_estimator: str) -> Floats:
+    """Return areas (n_units, n_weightings) without each unit, nan if a class would be empty."""
+    weight = np.ones(len(sample.positive)) if sample.weight is None else sample.weight
+    sides, blocks = [], []
+    for side, position, total in zip((True, False), ranks[:2], ranks[2:], strict=True):
+        rows = sample.positive == side
+        entries = weight[rows], (sample.unit[rows], position)
+        sides.append((total, sparse.coo_array(entries, shape=(sample.n_units, len(total))).tocsr()))
+    for rows in split_rows(np.arange(sample.n_units), max(1, BLOCK_SIZE // len(ranks[3]))):
+        n_pos, n_neg = (np.maximum(total - weights[rows].toarray(), 0.0) for total, weights in sides)
+        rises = recall_steps_from_counts(n_pos, n_neg, area_estimator)
+        areas = [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings]
+        blocks.append(np.stack(areas, axis=1))
+        for rest, total in ((n_pos, ranks[2].sum()), (n_neg, ranks[3].sum())):
+            blocks[-1][is_entire_class(total - rest.sum(axis=1), total)] = np.nan
+    return np.concatenate(blocks)
 
 
 def recall_steps_from_counts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import comb, exp, lgamma
 from typing import Any
 
@@ -23,7 +23,7 @@ from skewanova.base.checks import (
 from skewanova.base.rounding import argsort_descending
 from skewanova.evaluation.measures import Evaluation, check_evaluation
 from skewanova.inference import fold_statistics
-from skewanova.inference.anova import AnovaResult, check_anova, check_columns, variation_limit
+from skewanova.inference.anova import FACTORS, AnovaResult, check_anova, check_columns, variation_limit
 from skewanova.inference.omnibus import build_fold_table, find_degenerate
 from skewanova.scores.design import FOLD_IMBALANCE
 from skewanova.scores.pairing import check_rankings, check_score_values
@@ -292,9 +292,13 @@ def residual_quantiles(
     """
     check_fraction(confidence_level, "confidence_level")
     check_count(n_draws, "n_draws", minimum=99)
-    frame, crossed = _residual_frame(result)
-    residual = frame["residual"].to_numpy(dtype=np.float64)
-    basis, n = _effect_basis(frame, crossed), len(frame)
+    frame = result if isinstance(result, pd.DataFrame) else check_anova(result).residuals()
+    check_columns(frame, ("model", "fold", "fitted", "residual"))
+    factors = [factor for factor in FACTORS if factor in frame]
+    frame, residual = frame[[*factors, "fitted", "residual"]], frame["residual"].to_numpy(dtype=np.float64)
+    crossed = isinstance(result, AnovaResult) and result.test == "three_way_interaction"
+    terms = [[factor] for factor in factors] + [["model", "prior"]] * crossed
+    basis, n = _effect_basis(frame, terms), len(frame)
     square = float(residual @ residual)
     if n <= basis.shape[1] or square <= variation_limit(
         frame["fitted"].to_numpy(dtype=np.float64) + residual
@@ -303,7 +307,10 @@ def residual_quantiles(
             "the residuals must vary, but the analysis leaves no residual variation; check that no fold or "
             "model lacks rows or is a copy of another"
         )
-    draws = _standardized_draws(basis, n_draws=n_draws, rng=rng)
+    draws = make_generator(rng).standard_normal((n_draws, n))
+    draws -= draws @ basis @ basis.T
+    draws /= np.sqrt((draws**2).sum(axis=1, keepdims=True) / (n - basis.shape[1]))
+    draws.sort(axis=1)
     frame = frame.assign(standardized=residual / np.sqrt(square / (n - basis.shape[1])))
     theoretical = stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))  # Blom 1958
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
@@ -313,34 +320,12 @@ def residual_quantiles(
     return ordered.assign(**dict(zip(ENVELOPES, limits, strict=True))).drop(columns="fitted")
 
 
-def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Return the factors, fitted and residual, and True for a result (not a frame) with model:prior."""
-    frame = result if isinstance(result, pd.DataFrame) else check_anova(result).residuals()
-    check_columns(frame, ("model", "fold", "fitted", "residual"))
-    factors = [c for c in ("model", "fold", "prior") if c in frame]
-    crossed = isinstance(result, AnovaResult) and result.test == "three_way_interaction"
-    return frame[[*factors, "fitted", "residual"]], crossed
-
-
-def _effect_basis(frame: pd.DataFrame, crossed: bool) -> Floats:
-    """Return an orthonormal basis (n_rows, rank) of the factors' indicators, `crossed` with model:prior."""
-    terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
+def _effect_basis(frame: pd.DataFrame, terms: Sequence[list[str]]) -> Floats:
+    """Return an orthonormal basis (n_rows, rank) of the indicators of the levels of each term."""
     codes = [frame.groupby(term, sort=False, observed=True).ngroup().to_numpy() for term in terms]
     columns = np.hstack([np.eye(int(code.max()) + 1)[code] for code in codes])
     left, size, _ = np.linalg.svd(columns, full_matrices=False)
     return np.asarray(left[:, size > 1e-10 * size[0]])
-
-
-def _standardized_draws(basis: Floats, *, n_draws: int, rng: Seed) -> Floats:
-    """Return residuals (n_draws, n) of normal samples over their residual SD (n - rank df), rows sorted."""
-    generator, n = make_generator(rng), len(basis)
-    draws, rows = np.empty((n_draws, n)), max(1, BLOCK_SIZE // n)
-    for start in range(0, n_draws, rows):
-        part = generator.standard_normal((min(rows, n_draws - start), n))
-        part -= part @ basis @ basis.T
-        part /= np.sqrt((part**2).sum(axis=1, keepdims=True) / (n - basis.shape[1]))
-        draws[start : start + rows] = np.sort(part, axis=1)
-    return draws
 
 
 def _apply_by_column(draws: Floats, compute: Callable[[Floats], Floats]) -> Floats:
@@ -352,14 +337,12 @@ def _apply_by_column(draws: Floats, compute: Callable[[Floats], Floats]) -> Floa
 
 def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:
     """Return lower and upper limits (n,) within which a share `level` of the rows of draws lie entirely."""
+    last = len(draws) - 1
 
     def depth(part: Floats) -> Floats:
-        order = part.argsort(axis=0)
-        rank = np.empty_like(order)
-        np.put_along_axis(rank, order, np.arange(len(part))[:, None], axis=0)
-        return np.asarray(np.minimum(rank, len(part) - 1 - rank).min(axis=1, keepdims=True))
+        rank = part.argsort(axis=0).argsort(axis=0)
+        return np.asarray(np.minimum(rank, last - rank).min(axis=1, keepdims=True))
 
-    last = len(draws) - 1
     cut = int(np.quantile(_apply_by_column(draws, depth).min(axis=1), 1 - level, method="lower"))
     low, high = _apply_by_column(draws, lambda part: np.sort(part, axis=0)[[cut, last - cut]])
     return low, high

@@ -26,10 +26,6 @@ MAX_DEVIATIONS, MIN_NODES = 3.0, 96
 N_BISECTIONS = 60
 
 
-#: Statistics whose limits are computed at once.
-STATISTICS_AT_ONCE = 256
-
-
 def effects(
     iauprec: Evaluation | pd.DataFrame,
     *,
@@ -210,8 +206,7 @@ def noncentrality_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
     """Return low and high limits (2, n) of the noncentrality of t, `tail` the probability beyond each."""
     limits = np.empty((len(statistic), 2))
     for each in np.unique(df).tolist():
-        for rows in fold_statistics.split_rows(np.flatnonzero(df == each), STATISTICS_AT_ONCE):
-            limits[rows] = _bisect_noncentrality(np.abs(statistic[rows]), each, tail)
+        limits[df == each] = _bisect_noncentrality(np.abs(statistic[df == each]), each, tail)
     return np.asarray(np.where((statistic < 0)[:, None], -limits[:, ::-1], limits).T)
 
 

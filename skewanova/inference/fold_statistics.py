@@ -243,7 +243,7 @@ def paired_t_p_values(values: Floats, *, inflation: float = 1.0, halves: Floats 
 
 def adjust_holm(p_values: Floats) -> Floats:
     """Return p-values adjusted by Holm (1979) along the last axis; nan is not tested."""
-    # statsmodels takes one family a call, this all families of a simulation
+    # statsmodels takes one family a call and collects garbage in each; this takes all of a simulation
     order = np.argsort(p_values, axis=-1)
     ranked = np.take_along_axis(p_values, order, axis=-1)
     tested = np.isfinite(ranked).sum(axis=-1, keepdims=True)
@@ -362,9 +362,8 @@ def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
     # E_s [1 - R(q s)], s the pooled deviation, R the distribution of the range of normal values (Tukey 1949)
     node, weight = deviation_nodes(df)
     normal, largest = _normal_range(n_levels), 2 * MAX_NORMAL / node.min()  # the tail beyond is 0
-    blocks = split_rows(np.minimum(value, largest), max(1, BLOCK_SIZE // len(node)))
-    tail = [normal(block[:, None] * node) @ weight for block in blocks]
-    return np.where(value > largest, 0.0, np.clip(np.concatenate([value[:0], *tail]), 0.0, 1.0))
+    tail = normal(np.minimum(value, largest)[:, None] * node) @ weight
+    return np.where(value > largest, 0.0, np.clip(tail, 0.0, 1.0))
 
 
 @cache
@@ -417,9 +416,6 @@ def _normal_range_sf(width: Floats, n_levels: int) -> Floats:
     largest = np.arange(-MAX_NORMAL, MAX_NORMAL + step / 2, step)
     below = special.ndtr(largest)
     density = n_levels * step * np.exp(-(largest**2) / 2) / np.sqrt(2 * np.pi) * below**n
-    tails = []
-    for part in split_rows(width, max(1, BLOCK_SIZE // len(largest))):
-        with np.errstate(divide="ignore"):  # a width of 0 leaves nothing between
-            inside = np.log1p(-special.ndtr(largest - part[:, None]) / below)
-        tails.append(-np.expm1(n * inside) @ density)
-    return np.concatenate(tails)
+    with np.errstate(divide="ignore"):  # a width of 0 leaves nothing between
+        inside = np.log1p(-special.ndtr(largest - width[:, None]) / below)
+    return np.asarray(-np.expm1(n * inside) @ density)

@@ -352,13 +352,10 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools, included
         raise InputError(f"method={method!r} {problem}")
     if folds is None:
         return None
-    names, codes = number_groups(folds, "folds", included)
+    names, codes = number_groups(folds, "folds", included, remedy="leave `folds` and `method` out")
     codes = codes[included]
     counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
     lacking = names[(counts == 0).any(axis=0)]
-    if len(names) < 2:
-        remedy = "leave `folds` and `method` out"
-        raise InputError(f"`folds` must name at least 2 folds, but all cases are in {names[0]}; {remedy}")
     if len(lacking):
         examples = ", ".join(map(str, lacking[:5]))
         raise InputError(

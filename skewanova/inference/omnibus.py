@@ -423,9 +423,7 @@ def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float
 
 def _sum_by_fold(table: Floats, fold: Codes) -> Floats:
     """Return the sums (n_folds, n_columns) of the rows of every fold."""
-    sums = np.zeros((int(fold.max()) + 1, table.shape[1]))
-    np.add.at(sums, fold, table)
-    return sums
+    return np.column_stack([np.bincount(fold, weights=column) for column in table.T])
 
 
 class _Likelihood(NamedTuple):

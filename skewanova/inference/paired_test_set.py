@@ -62,10 +62,8 @@ def get_test_set(evaluation: Evaluation) -> PairedTestSet:
             "skewanova.evaluate(scores)"
         )
     if table not in evaluation.cache:
-        if is_distributed(table):
-            evaluation.cache[table] = import_module(DISTRIBUTED).distribute_cases(table, table.parts)
-        else:
-            evaluation.cache[table] = PairedTestSet(table)
+        make = import_module(DISTRIBUTED).distribute_cases if is_distributed(table) else PairedTestSet
+        evaluation.cache[table] = make(table)
     test_set: PairedTestSet = evaluation.cache[table]
     return test_set
 
@@ -152,12 +150,19 @@ def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas
 
 
 def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
-    """Yield the areas of all models and runs over each deployment prior in turn, measured some at a time."""
-    if is_distributed(evaluation.scores):
+    """Yield areas of all models and runs, by deployment prior; raise if cases differ or are on workers."""
+    table = evaluation.scores
+    if is_distributed(table):
         yield from import_module(DISTRIBUTED).iter_distributed_areas(evaluation, weightings)
         return
-    runs, n_models = evaluation.design.runs, len(evaluation.models)
-    sample, columns = match_runs(evaluation)
+    if not isinstance(table, ScoreTable):
+        raise InputError(
+            "several runs on one test set need the scores in memory: pass frame.compute() of Dask or "
+            "frame.toPandas() of Spark"
+        )
+    paired, runs, n_models = pair_runs(table), evaluation.design.runs, len(evaluation.models)
+    sample = Sample(paired[0].positive, paired[0].cluster, paired[0].weight)
+    columns = [run.scores[table.models.index(model)] for model in evaluation.models for run in paired]
     step = max(1, MAX_VALUES // (sample.n_units * len(columns)))
     for start in range(0, len(weightings), step):
         part = weightings[start : start + step]
@@ -165,16 +170,3 @@ def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
         for i, area in enumerate(areas.T):
             deviations = np.ascontiguousarray(values[..., i])
             yield RunAreas(area.reshape(n_models, -1), deviations, sample, runs)
-
-
-def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
-    """Return the cases, and scores (n_cases,) by model, then run; raise if cases differ or are on workers."""
-    table = evaluation.scores
-    if not isinstance(table, ScoreTable):
-        raise InputError(
-            "several runs on one test set need the scores in memory: pass frame.compute() of Dask or "
-            "frame.toPandas() of Spark"
-        )
-    runs = pair_runs(table)
-    sample = Sample(runs[0].positive, runs[0].cluster, runs[0].weight)
-    return sample, [run.scores[table.models.index(model)] for model in evaluation.models for run in runs]

@@ -255,10 +255,7 @@ def posthoc(
     check_alpha(alpha)
     test, p_adjust = get_test(method), choose_adjustment(method, p_adjust, control)
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.needs_ratio else "")
-    values, models = build_ordered_table(frame, order)
-    if control is not None:  # in last place, so that its pairs are other models less the control
-        check_choice(control, models, "control")
-        values, models = build_ordered_table(frame, sorted(models, key=lambda model: model == control))
+    values, models = build_ordered_table(frame, order, control)
     halves = half_differences(iauprec, models, needed=method) if test.needs_halvings else None
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
@@ -294,10 +291,15 @@ def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *,
     return p_adjust or ("holm" if test.needs_adjustment else "")
 
 
-def build_ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
-    """Return IAUPREC (n_folds, n_models), and the models of its columns: by `order`, or by falling means."""
+def build_ordered_table(
+    iauprec: pd.DataFrame, order: Sequence[str] | None, control: str | None = None
+) -> tuple[Floats, list[str]]:
+    """Return IAUPREC (n_folds, n_models), and its models, by `order` or falling means, a control last."""
     values, models = build_fold_table(iauprec)
     ranks = _order_levels(models, values.mean(axis=0), order)
+    if control is not None:  # last, so that its pairs are other models less the control
+        check_choice(control, [models[i] for i in ranks], "control")
+        ranks.sort(key=lambda i: models[i] == control)
     return values[:, ranks], [models[i] for i in ranks]
 
 
@@ -449,32 +451,22 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
     """Return `_pair_frame` of scipy's Wilcoxon tests, exact to 50 folds without ties, and pseudo-medians."""
     difference = fold_statistics.pair_differences(values)
-    statistic, p_value = np.transpose([_signed_rank(column) for column in difference.T])
+    estimate, statistic, p_value = np.transpose([_signed_rank(column) for column in difference.T])
     pairs = fold_statistics.pair_indices(values.shape[1])
-    return _pair_frame(pairs, _pseudo_medians(difference), statistic=statistic, p_value=p_value)
+    return _pair_frame(pairs, estimate, statistic=statistic, p_value=p_value)
 
 
-def _pseudo_medians(difference: Floats) -> Floats:
-    """Return pseudo-medians (n_columns,) of differences but 0, 0 if all are 0 (Hodges and Lehmann 1963)."""
+def _signed_rank(difference: Floats) -> tuple[float, float, float]:
+    """Return pseudo-median (Hodges and Lehmann 1963) of differences but 0, lesser rank sum, two-sided p."""
     # the sign of that median of means of two differences, or one twice, is the direction of the signed ranks
-    columns = [np.sort(column[column != 0]) for column in difference.T]
-    return np.array([_walsh_median(column) if len(column) else 0.0 for column in columns])
-
-
-def _walsh_median(ordered: Floats) -> float:
-    """Return the median of the means of all pairs of sorted numbers, of over 1,000 those of 1,000 of them."""
-    chosen = np.linspace(0, len(ordered) - 1, min(len(ordered), MAX_WALSH)).round().astype(np.intp)
-    first, second = np.triu_indices(len(chosen))
-    return float(np.median(ordered[chosen][first] + ordered[chosen][second]) / 2)
-
-
-def _signed_rank(difference: Floats) -> tuple[float, float]:
-    """Return Wilcoxon's lesser sum of signed ranks and two-sided p-value of differences; nan if all are 0."""
-    nonzero = difference[difference != 0]
+    nonzero = np.sort(difference[difference != 0])
     if not len(nonzero):
-        return np.nan, np.nan
+        return 0.0, np.nan, np.nan
+    spaced = np.linspace(0, len(nonzero) - 1, min(len(nonzero), MAX_WALSH)).round().astype(np.intp)
+    first, second = np.triu_indices(len(spaced))
+    median = float(np.median(nonzero[spaced][first] + nonzero[spaced][second]) / 2)
     result = stats.wilcoxon(np.copysign(snap_ties(np.abs(nonzero)), nonzero))
-    return float(result.statistic), float(result.pvalue)
+    return median, float(result.statistic), float(result.pvalue)
 
 
 def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
@@ -527,7 +519,7 @@ _FAMILIES: dict[str, Callable[..., pd.DataFrame]] = {
 }
 
 
-#: Differences whose pairs are averaged.
+#: Differences whose pairs are averaged; of more, so many evenly spaced ones.
 MAX_WALSH = 1000
 
 

@@ -42,7 +42,8 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     if any(isinstance(each, pd.DataFrame) for each in (levels, different)):
         pairs = "frame.loc[frame['reject'], ['model_a', 'model_b']].to_numpy()"
         raise InputTypeError(f"`levels` must be a list of names, and `different` pairs of names, as {pairs}")
-    names = {group: _name_group(i) for i, group in enumerate(_group_levels(levels, different))}
+    groups = enumerate(_group_levels(levels, different))
+    names = {group: chr(ord("a") + i % 26) + str(i // 26 or "") for i, group in groups}  # a to z, a1, b1 ...
     return {level: "".join(name for group, name in names.items() if level in group) for level in levels}
 
 
@@ -98,12 +99,6 @@ def _group_levels(levels: Sequence[str], different: Iterable[tuple[str, str]]) -
         distinct = list(dict.fromkeys(split))
         groups = [c for c in distinct if not any(c < other for other in distinct)]
     return sorted(groups, key=lambda group: sorted(levels.index(level) for level in group))
-
-
-def _name_group(index: int) -> str:
-    """Return the letter of a group by its index: a to z, then a1, b1 and so on."""
-    turn, position = divmod(index, 26)
-    return chr(ord("a") + position) + (str(turn) if turn else "")
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from skewanova.base.checks import (
     check_choice,
     check_float_array,
     check_fraction,
-    check_one_number,
+    check_number,
     warn_each,
 )
 from skewanova.base.rounding import TIE
@@ -49,9 +49,6 @@ DF_METHODS = ("banerjee", "hillis")
 #: Level, shared by all pairs, at which t has Banerjee's critical value. At larger levels t is more
 #: conservative, and at .005 it still has its nominal level (studies/records/runs-few.csv).
 MATCHED_LEVEL = 0.02
-
-
-COMPONENT_COLUMNS = ("component", "variance", "std_dev", "share")
 
 
 class CaseCovariances(NamedTuple):
@@ -199,7 +196,7 @@ def compare_runs(
     names = name_models(models, len(values))
     check_fraction(confidence_level, "confidence_level")
     nested = check_choice(runs, RUN_DESIGNS, "runs") == "nested"
-    number = check_one_number(check_float_array(case_df, "case_df"), "case_df")
+    number = check_number(case_df, "case_df")
     if not number > 0:
         raise InputError(f"`case_df` must be degrees of freedom above 0, or inf, but got {number:g}")
     degrees = DegreesOfFreedom(check_choice(df, DF_METHODS, "df"), number)
@@ -224,7 +221,7 @@ def compare_runs(
         estimate=mean,
         model_low=mean - half_width,
         model_high=mean + half_width,
-        components=_build_components(values, case_covariance, nested=nested),
+        components=components(values, case_covariance, runs=runs),
     )
 
 
@@ -343,15 +340,9 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
     [0.8, 0.04, 0.11, 0.0, 0.0, 0.05]
     """
     values, case_covariance = _check_run_areas(areas, covariance)
-    nested = check_choice(runs, RUN_DESIGNS, "runs") == "nested"
-    return _build_components(values, case_covariance, nested=nested)
-
-
-def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
-    """Return the frame of :func:`components`, by areas (n_models, n_runs) and covariance, model by model."""
-    n_models = len(values)
-    shared = case_covariances(covariance, n_models, nested=nested)
-    one_area = float(np.diag(covariance).mean()) - shared.same_model
+    nested, n_models = check_choice(runs, RUN_DESIGNS, "runs") == "nested", len(values)
+    shared = case_covariances(case_covariance, n_models, nested=nested)
+    one_area = float(np.diag(case_covariance).mean()) - shared.same_model
     noise, _ = _run_mean_square(values, nested=nested)
     rows = {
         "cases, all runs and models": shared.different,
@@ -371,5 +362,5 @@ def component_frame(rows: Mapping[str, float]) -> pd.DataFrame:
     variance = np.maximum(np.array(list(rows.values()), dtype=np.float64), 0.0)
     total = float(variance.sum())
     share = variance / total if total > 0 else np.full(len(variance), np.nan)
-    columns = (list(rows), variance, np.sqrt(variance), share)
-    return pd.DataFrame(dict(zip(COMPONENT_COLUMNS, columns, strict=True)))
+    spreads = {"variance": variance, "std_dev": np.sqrt(variance), "share": share}
+    return pd.DataFrame({"component": list(rows), **spreads})

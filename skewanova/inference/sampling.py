@@ -340,7 +340,7 @@ def check_sample(
     positive = check_labels(y_true, pos_label=pos_label)
     columns = _check_columns(y_score)
     check_same_length(y_true=positive, y_score=columns)
-    named = None if cluster is None else check_clusters(cluster, positive)
+    named = None if cluster is None else number_groups(cluster, "cluster", positive)[1]
     if sample_weight is None:
         check_both_classes(positive)
         return Sample(positive, named), columns
@@ -366,25 +366,17 @@ def _check_columns(y_score: Any) -> NDArray[Any]:
     return columns
 
 
-def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
-    """Return the cluster number, from 0, of every case; raise InputError if all are in one cluster."""
-    names, codes = number_groups(cluster, "cluster", positive)
-    if len(names) < 2:
-        raise InputError(
-            f"`cluster` must name at least 2 clusters, but all cases are in {names[0]}; leave out `cluster`"
-        )
-    return codes
-
-
-def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArray[Any], Codes]:
-    """Return sorted names of groups, and each case's group number from 0; raise if a case has none."""
+def number_groups(
+    values: ArrayLike, name: str, positive: Bools, *, remedy: str = "leave out `cluster`"
+) -> tuple[NDArray[Any], Codes]:
+    """Return sorted names of two or more groups, each case's group number from 0; raise if one has none."""
     named = check_vector(to_array(values, name), name)
     check_same_length(y_true=positive, **{name: named})
     no_names = (not isinstance(v, str) and str(v).lower() in MISSING_TEXT for v in named.flat)
     # nan and NaT differ from themselves
     missing = np.flatnonzero([*no_names] if named.dtype == object else named != named)
+    kind = name.removesuffix("s")
     if missing.size:
-        kind = name.removesuffix("s")
         raise InputError(f"`{name}` must name a {kind} for every case, but row {missing[0]} has none")
     try:
         names, codes = np.unique(named, return_inverse=True)
@@ -393,6 +385,9 @@ def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArra
             f"`{name}` must hold names of one kind, such as text or whole numbers, one a case; but has "
             f"{', '.join(sorted({type(each).__name__ for each in named.flat}))}"
         ) from error
+    if len(names) < 2:
+        few = f"at least 2 {kind}s, but all cases are in {names[0]}"
+        raise InputError(f"`{name}` must name {few}; {remedy}")
     return names, codes.reshape(-1)
 
 

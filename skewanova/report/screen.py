@@ -16,9 +16,8 @@ from markupsafe import Markup
 from skewanova.base.checks import Floats
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import format_limits, format_number, shorten_name, shorten_names
-from skewanova.curves.groups import select_curves
 from skewanova.decision.verdict import Verdict, contender_ranges, order_by_estimate
-from skewanova.evaluation.curve_frames import list_cells, precision_recall
+from skewanova.evaluation.curve_frames import precision_recall
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.report.charts import (
     LOW,
@@ -407,9 +406,7 @@ def _build_curves(
     """Return ROC and PR charts at the start, and by prior and model the precisions in thousandths as text."""
     drawn = [model for model in colors if colors[model]][:MAX_CURVES] or list(colors)[:MAX_CURVES]
     roc = source.tables["roc"].groupby(["model", "fpr"], observed=True)["tpr"].mean()
-    cells = [cell for cell in list_cells(source.evaluation) if cell[0] in drawn]
-    curves = select_curves(source.evaluation.curves, cells)
-    frame = precision_recall(replace(source.evaluation, curves=curves), priors, recall=RECALLS)
+    frame = precision_recall(replace(source.evaluation, models=tuple(drawn)), priors, recall=RECALLS)
     precision = frame.groupby(["model", "prior", "recall"], observed=True)["precision"].mean()
     thinned = {model: roc.loc[model].iloc[::2] for model in drawn}
     lines = [ChartLine(m, colors[m], thinned[m].index.to_numpy(), thinned[m].to_numpy()) for m in drawn]

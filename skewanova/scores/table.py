@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, Floats, check_subset
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
-from skewanova.curves.sorting import CasePartitions
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.columns import HOLDOUT, PARTS, iter_chunks, values_or_codes
 
@@ -494,7 +493,7 @@ class StreamedScores(_ScoreSummaries):
         Summaries of the cases, if rows name them, and of clusters and weights, if there are any.
     source : Path or None
         The file or folder that was read; None for a frame.
-    parts : CasePartitions or None
+    parts : PersistedCases or None
         Cases of a test set on the workers, if all models and runs have the same cases.
     """
 
@@ -504,7 +503,7 @@ class StreamedScores(_ScoreSummaries):
     packed: dict[tuple[str, Label], CompactCurve]
     cases: CaseSummary | None
     source: Path | None
-    parts: CasePartitions | None = None
+    parts: Any = None
     sampling: SamplingSummary | None = None
 
     def ties(self) -> Iterator[TieCounts]:

@@ -157,15 +157,16 @@ def test_areas_by_moments_equal_those_one_by_one(estimator):
     each = [estimators.areas_from_steps(rises, at[i : i + 1], estimator)[0] for i in range(12)]
     assert found == pytest.approx(each, rel=1e-13)
     blocks = [rises[0].select(slice(0, 900)), rises[0].select(slice(900, None))]
-    assert estimators.moment_sums(blocks, estimator).mean(at) == pytest.approx(each, rel=1e-13)
+    total, height = estimators.sum_by_moments(map(estimators.LINEAR[estimator], blocks), at)
+    assert total / height == pytest.approx(each, rel=1e-13)
 
 
 @pytest.mark.parametrize(
     ("n_rises", "n_priors", "moments"), [(2048, 12, True), (2047, 12, False), (2048, 11, False)]
 )
 def test_moments_serve_from_12_priors_on_2048_rises(n_rises, n_priors, moments, monkeypatch):
-    used, sums = [], estimators.moment_sums
-    monkeypatch.setattr(estimators, "moment_sums", lambda *of: used.append(True) or sums(*of))
+    used, sums = [], estimators.sum_by_moments
+    monkeypatch.setattr(estimators, "sum_by_moments", lambda *of: used.append(True) or sums(*of))
     estimators.areas_from_steps(long_curve(n_rises), np.full(n_priors, 0.1), "trapezoid")
     assert bool(used) == moments
     estimators.areas_from_steps(long_curve(2048), np.full(2, 0.1), "exact")
@@ -211,16 +212,21 @@ def test_sums_by_moments_hold_every_digit_and_perfect_scores_stay_exact():
         assert chance.tolist() == ((1 + grid) / 2 if estimator == "upper_trapezoid" else grid).tolist()
 
 
+def moment_sum(points, priors):
+    parts = [estimators.Points(weight, ((tpr, fpr),)) for weight, tpr, fpr in points]
+    return estimators.sum_by_moments(parts, priors)[0]
+
+
 @pytest.mark.parametrize(("n_points", "rows"), [(1, [3, 3, 1]), (2, [1] * 7), (5, [1] * 7)])
 def test_a_sum_by_moments_holds_as_many_precisions_at_once_as_it_may(n_points, rows, monkeypatch):
-    sums, held, one_block = estimators.MomentSums(), [], estimators._sums_from_moments
+    held, one_block = [], estimators._sums_from_moments
     tpr, fpr, at = np.full(n_points, 0.5), np.geomspace(0.01, 0.9, n_points), np.linspace(0.1, 0.7, 7)
-    sums.add(np.ones(n_points), tpr, fpr)
     monkeypatch.setattr(estimators, "MAX_PRECISIONS", 3)
     counted = lambda *of: held.append(len(of[-1])) or one_block(*of)  # noqa: E731
     monkeypatch.setattr(estimators, "_sums_from_moments", counted)
     truth = estimators.vertex_precision(tpr, fpr, at[:, None]).sum(axis=1)
-    assert (sums.evaluate(at), held) == (pytest.approx(truth, rel=1e-14), rows)
+    found = moment_sum([(np.ones(n_points), tpr, fpr)], at)
+    assert (found, held) == (pytest.approx(truth, rel=1e-14), rows)
 
 
 PRIORS = np.array([1e-9, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999])
@@ -240,11 +246,9 @@ def test_points_of_any_rates(n, power, seed, n_ties):
     tpr[fpr > 0] *= rng.random((fpr > 0).sum()) < 0.9
     tpr[(tpr == 0) & (fpr == 0)] = 1e-300
     weight, tpr, fpr = (np.repeat(v, 1 + 31 * n_ties) for v in (weight, tpr, fpr))
-    sums = estimators.MomentSums()
-    for part in (slice(None, n // 2), slice(n // 2, None)):
-        sums.add(weight[part], tpr[part], fpr[part])
+    halves = [(weight[part], tpr[part], fpr[part]) for part in (slice(None, n // 2), slice(n // 2, None))]
     truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
-    assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=4e-15, abs=1e-300)
+    assert moment_sum(halves, PRIORS) == pytest.approx(truth, rel=4e-15, abs=1e-300)
 
 
 def test_centres_of_bins_and_rates_too_small_to_divide_by():
@@ -256,20 +260,16 @@ def test_centres_of_bins_and_rates_too_small_to_divide_by():
     assert (np.abs(ratio - centre) <= centre / 128).all()  # eight terms then reach 128^-8 = 1.4e-17
     weight = np.array([1.0, 2.0, 4.0, 8.0])
     tpr, fpr = np.array([1e-160, 3e-200, 0.0, 0.5]), np.array([2e-160, 0.3, 0.7, 1e-170])
-    sums = estimators.MomentSums()
-    assert sums.evaluate(PRIORS).tolist() == [0.0] * len(PRIORS)
-    sums.add(weight, tpr, fpr)
+    assert moment_sum([], PRIORS).tolist() == [0.0] * len(PRIORS)
     truth = [exact_sum(weight, tpr, fpr, prior) for prior in PRIORS]
-    assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=4e-15)
-    perfect = estimators.MomentSums()
-    perfect.add(np.array([0.25, 0.5]), np.array([0.1, 1e-200]), np.zeros(2))
-    assert perfect.evaluate(PRIORS).tolist() == [0.75] * len(PRIORS)
+    assert moment_sum([(weight, tpr, fpr)], PRIORS) == pytest.approx(truth, rel=4e-15)
+    perfect = np.array([0.25, 0.5]), np.array([0.1, 1e-200]), np.zeros(2)
+    assert moment_sum([perfect], PRIORS).tolist() == [0.75] * len(PRIORS)
 
 
 @each("n", [1, 31, 32, 33, 100])
 def test_points_at_the_very_centre_of_a_bin_count(n):
     centre = float(estimators._bin_centres(np.array([1.7]).view(np.int64) >> estimators.LOW_BITS)[0])
-    sums = estimators.MomentSums()
-    sums.add(np.full(n, 0.5), np.full(n, 0.5), np.full(n, 0.5 * centre))
     truth = 0.5 * n * PRIORS / (PRIORS + (1 - PRIORS) * centre)
-    assert sums.evaluate(PRIORS) == pytest.approx(truth, rel=1e-14)
+    points = np.full(n, 0.5), np.full(n, 0.5), np.full(n, 0.5 * centre)
+    assert moment_sum([points], PRIORS) == pytest.approx(truth, rel=1e-14)

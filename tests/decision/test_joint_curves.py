@@ -291,4 +291,4 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):
         paired_test_set.measure_runs(replace(away, stated_design=FoldDesign("runs", runs="fixed")), at)
     without = replace(away, scores=replace(away.scores, parts=None))
-    expect_error("need the scores in memory", paired_test_set.match_runs, without)
+    expect_error("need the scores in memory", paired_test_set.measure_runs, without, at)

@@ -11,7 +11,7 @@ from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.inference import case_deviations
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection, choose_nodes
 from skewanova.inference.case_resampling import SortedScores
-from skewanova.inference.sampling import Sample
+from skewanova.inference.sampling import Sample, VarianceEstimates
 from skewanova.priors.weightings import UniformPrior
 
 
@@ -69,7 +69,8 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     found = deviations(sample, scores, nodes.priors, area_estimator)
     few, scale = np.arange(0, 150, 37), np.array([[1.0], [0.8]])
     alone = deviations(sample, scores, priors[few], area_estimator)
-    expected = alone.variances(PriorProjection(np.eye(len(few)), np.repeat(scale, len(few), axis=1)))
+    unit, sums = alone.sum_powers(PriorProjection(np.eye(len(few)), np.repeat(scale, len(few), axis=1)))
+    expected = VarianceEstimates.from_power_sums(sample, sums, 2, unit)
     turn = PriorProjection(nodes.weight, np.repeat(scale, 150, axis=1))
     part = PriorProjection(turn.weight[:, few], turn.scale[:, few])
     (units, spreads), (few_units, few_spreads) = found.project([turn, part])

@@ -279,7 +279,8 @@ def test_effects_are_taken_out_as_by_least_squares(missing, crossed):
     columns = np.hstack([pd.get_dummies(factor).to_numpy(dtype=float) for factor in factors])
     rows = np.random.default_rng(0).normal(size=(2, len(frame)))
     effects = np.linalg.lstsq(columns, rows.T, rcond=None)[0]
-    basis = diagnostics._effect_basis(frame, crossed)
+    terms = [[name] for name in names] + [["model", "prior"]] * crossed
+    basis = diagnostics._effect_basis(frame, terms)
     assert basis.shape[1] == np.linalg.matrix_rank(columns)
     np.testing.assert_allclose(rows @ basis @ basis.T, (columns @ effects).T, atol=1e-12)
 
