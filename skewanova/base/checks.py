@@ -441,10 +441,11 @@ def check_both_classes(positive: Bools, *, weighted: bool = False) -> None:
 def check_labelled_scores(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None
 ) -> tuple[Bools, NDArray[Any]]:
-    """Return a mask of positives, maybe all or none, and as many scores in their own dtype."""
+    """Return a mask of positives, and as many scores in their own dtype; raise unless of both classes."""
     positive = check_labels(y_true, pos_label=pos_label)
     score = check_scores(y_score)
     check_same_length(y_true=positive, y_score=score)
+    check_both_classes(positive)
     return positive, score
 
 

@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import Floats, check_choice, check_prior, check_priors
+from skewanova.base.checks import Floats, check_choice, check_labelled_scores, check_prior, check_priors
 from skewanova.curves.estimators import (
     ESTIMATORS,
     STEP_ESTIMATORS,
@@ -22,7 +22,6 @@ from skewanova.curves.estimators import (
 )
 from skewanova.curves.roc import (
     RocCurve,
-    check_binary_scores,
     check_curve,
     roc_curve,
     steps_from_curve,
@@ -189,7 +188,7 @@ def auprec_score(
     if sample_weight is not None or area_estimator not in STEP_ESTIMATORS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return auprec(curve, prior, area_estimator=area_estimator)
-    steps = steps_from_scores(*check_binary_scores(y_true, y_score, pos_label))
+    steps = steps_from_scores(*check_labelled_scores(y_true, y_score, pos_label))
     return _evaluate_area(lambda priors: areas_from_steps(steps, priors, area_estimator), prior)
 
 
@@ -229,7 +228,7 @@ def iauprec_score(
     if sample_weight is not None or area_estimator not in STEP_ESTIMATORS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return iauprec(curve, deployment_prior, area_estimator=area_estimator)
-    steps = steps_from_scores(*check_binary_scores(y_true, y_score, pos_label))
+    steps = steps_from_scores(*check_labelled_scores(y_true, y_score, pos_label))
     return prior_averaged_area(steps, as_deployment_prior(deployment_prior), area_estimator)
 
 

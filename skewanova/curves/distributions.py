@@ -29,8 +29,10 @@ from skewanova.base.checks import (
     Seed,
     check_count,
     check_float_array,
-    check_labelled_scores,
+    check_labels,
     check_prior,
+    check_same_length,
+    check_scores,
     make_generator,
     warn_each,
 )
@@ -504,7 +506,13 @@ def fit_binormal(
     """
     positive, score = _check_input(y_true, y_score, pos_label)
     check_count(ddof, "ddof", minimum=0)
-    power = _find_power(positive, score) if boxcox else None
+    power = None
+    if boxcox:
+        if not (score > 0).all():
+            least = f"the lowest is {score.min():g}; add a constant to all scores"
+            raise InputError(f"`boxcox` needs scores above 0, but {least}")
+        _check_spreads(score[positive], score[~positive], 0)
+        power = find_best_power(score[positive], score[~positive])
     values: Floats = score if power is None else np.asarray(special.boxcox(score, power))
     classes = values[positive], values[~positive]
     _check_spreads(*classes, ddof)
@@ -520,7 +528,8 @@ def fit_binormal(
 
 def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tuple[Bools, Floats]:
     """Return labels, True for positives, and finite scores as floats; raise if they are invalid."""
-    positive, ranks = check_labelled_scores(y_true, y_score, pos_label)
+    positive, ranks = check_labels(y_true, pos_label=pos_label), check_scores(y_score)
+    check_same_length(y_true=positive, y_score=ranks)
     score = ranks.astype(np.float64)
     infinite = np.flatnonzero(~np.isfinite(score))
     if infinite.size:
@@ -543,16 +552,6 @@ def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
                 f"`y_score` must vary within each class, but all {name} cases have {values[0]:g}; use "
                 "skewanova.auprec_score, which needs no model"
             )
-
-
-def _find_power(positive: Bools, score: Floats) -> float:
-    """Return the Box-Cox power with the largest likelihood; raise unless all scores are positive."""
-    if not (score > 0).all():
-        raise InputError(
-            f"`boxcox` needs scores above 0, but the lowest is {score.min():g}; add a constant to all scores"
-        )
-    _check_spreads(score[positive], score[~positive], 0)
-    return find_best_power(score[positive], score[~positive])
 
 
 def _normality_notes(p_values: Sequence[float], power: float | None, *, has_powers: bool = True) -> list[str]:

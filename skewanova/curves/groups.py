@@ -249,9 +249,8 @@ class PackedCurve(CurveWithoutThresholds):
     def _unpack(self) -> tuple[Bits, Bits]:
         """Return 0 or 1 by case, the highest score first: positives, and the last cases of ties."""
         labels = np.unpackbits(self.labels, count=self.n_cases)
-        return labels, (
-            np.ones_like(labels) if self.ends is None else np.unpackbits(self.ends, count=self.n_cases)
-        )
+        ends = np.ones_like(labels) if self.ends is None else np.unpackbits(self.ends, count=self.n_cases)
+        return labels, ends
 
     def steps(self) -> RecallSteps:
         """Return the steps of the curve that increase recall; without ties, these are the positives."""

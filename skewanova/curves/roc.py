@@ -125,15 +125,14 @@ def roc_curve(
     >>> curve.fpr.tolist(), curve.tpr.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    if sample_weight is None:
-        return curve_from_scores(*check_binary_scores(y_true, y_score, pos_label))
     positive, score = check_labelled_scores(y_true, y_score, pos_label)
+    if sample_weight is None:
+        return curve_from_scores(positive, score)
     weight = check_weights(sample_weight)
     check_same_length(y_score=score, sample_weight=weight)
     used = weight > 0
-    positive, score, weight = positive[used], score[used], weight[used]
-    check_both_classes(positive, weighted=True)
-    return curve_from_scores(positive, score, weight)
+    check_both_classes(positive[used], weighted=True)
+    return curve_from_scores(positive[used], score[used], weight[used])
 
 
 @np.errstate(over="ignore")  # thresholds are doubles, scores may be long doubles
@@ -268,15 +267,6 @@ def convex_hull(roc: RocCurve) -> RocCurve:
     pooled = isotonic_regression(rise[changes] / span[changes], weights=span[changes], increasing=False)
     ends = np.concatenate(([0], changes[pooled.blocks[1:] - 1] + 1))
     return RocCurve(roc.fpr[ends], roc.tpr[ends], roc.thresholds[ends], roc.n_positive, roc.n_negative)
-
-
-def check_binary_scores(
-    y_true: ArrayLike, y_score: ArrayLike, pos_label: object
-) -> tuple[Bools, NDArray[Any]]:
-    """Return a boolean label and a score for each case; raise if they are invalid or a class is missing."""
-    positive, score = check_labelled_scores(y_true, y_score, pos_label)
-    check_both_classes(positive)
-    return positive, score
 
 
 def _check_rates(values: ArrayLike, name: str) -> Floats:

@@ -54,7 +54,13 @@ def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | N
         packing.encode(values[block], keys[block])
         keys[block] *= -2
         keys[block] += positive[block]
-    _sort_parts(keys, sizes)
+    if sizes is None:
+        keys.sort()
+    elif (sizes == sizes[0]).all():
+        keys.reshape(len(sizes), -1).sort(axis=1)
+    else:
+        for part in np.split(keys, np.cumsum(sizes)[:-1]):
+            part.sort()
     return SortedCases(keys, packing)
 
 
@@ -125,17 +131,6 @@ def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsW
 def _iter_slices(n: int) -> Iterator[slice]:
     """Return an iterator over slices of up to BLOCK_SIZE rows that together cover n rows."""
     return (slice(start, min(start + BLOCK_SIZE, n)) for start in range(0, n, BLOCK_SIZE))
-
-
-def _sort_parts(keys: Ints, sizes: NDArray[np.intp] | None) -> None:
-    """Sort keys in place, ascending, within consecutive parts of these sizes if given."""
-    if sizes is None:
-        keys.sort()
-    elif (sizes == sizes[0]).all():
-        keys.reshape(len(sizes), -1).sort(axis=1)
-    else:
-        for part in np.split(keys, np.cumsum(sizes)[:-1]):
-            part.sort()
 
 
 @dataclass(frozen=True, eq=False)

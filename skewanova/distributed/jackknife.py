@@ -63,7 +63,7 @@ class CaseJackknife:
                 position = places.locate_cases(cases.positive, *side, cases.weight)
                 tables.append(JackknifeValues(estimate, values, entry[position]))
             return CaseDeviations(Sample(cases.positive), tuple(tables))
-        stratum = np.array(self.sample.stratum_of_kind)[classify_units(Sample(*columns))]
+        stratum = self.sample.stratum_of_kind[classify_units(Sample(*columns))]
         sample, sizes, tables = Sample(*columns, stratum), self.sample.stratum_sizes[stratum], []
         for model, ((gain, fall, area), side) in enumerate(zip(self._tables_of_clusters, sides, strict=True)):
             ranks = (*side, gain, fall)

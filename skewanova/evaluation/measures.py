@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -116,24 +116,22 @@ class Evaluation(FrameResult):
     @cached_property
     def iauprec_half_differences(self) -> Floats | None:
         """Half of (IAUPREC in half 0 - in half 1), (n_halvings, n_models); None without halvings."""
-        if self.halvings is None:
-            return None
-        grid = np.array([self.deployment_prior.low])
-        result = measures_of_groups(self.halvings.curves, grid, self.deployment_prior, self.area_estimator)
-        return self._half_differences(self.halvings, result.iauprec)
+        grid, weighting = np.array([self.deployment_prior.low]), self.deployment_prior
+        return self._half_differences(
+            lambda curves: measures_of_groups(curves, grid, weighting, self.area_estimator).iauprec
+        )
 
     def auprec_half_differences(self, priors: ArrayLike) -> Floats | None:
         """Return (AUPREC in half 0 - half 1) / 2, (n_halvings, n_models, n_priors); None without halvings."""
         pi = check_prior_list(priors, "priors")
+        return self._half_differences(lambda curves: areas_of_groups(curves, pi, self.area_estimator))
+
+    def _half_differences(self, measure: Callable[[Curves], Floats]) -> Floats | None:
+        """Return half of (area in half 0 - in half 1), (n_halvings, n_models, ...), by `models`, or None."""
         if self.halvings is None:
             return None
-        areas = areas_of_groups(self.halvings.curves, pi, self.area_estimator)
-        return self._half_differences(self.halvings, areas)
-
-    def _half_differences(self, halvings: Halvings, areas: Floats) -> Floats:
-        """Return half of (area in half 0 - in half 1), (n_halvings, n_models, ...), in order of `models`."""
-        order = [halvings.scores.models.index(model) for model in self.models]
-        return halvings.half_differences(areas)[:, order]
+        order = [self.halvings.scores.models.index(model) for model in self.models]
+        return self.halvings.half_differences(measure(self.halvings.curves))[:, order]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the frame `auprec` itself, with the columns model, fold, prior, auprec."""

@@ -247,9 +247,8 @@ def two_way_anova(
     1      fold  2.0     2.3333   0.3000
     2  residual  2.0        NaN      NaN
     """
-    factors = ("model", "fold")
-    frame = check_frame(iauprec, factors, response)
-    return _fit_anova(frame, "two_way", response, factors, sum_of_squares=sum_of_squares, alpha=alpha)
+    frame = check_frame(iauprec, FACTORS[:2], response)
+    return _fit_anova(frame, "two_way", FACTORS[:2], sum_of_squares=sum_of_squares, alpha=alpha)
 
 
 def three_way_anova(
@@ -301,7 +300,7 @@ def three_way_anova(
             "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more by "
             "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
         ]
-    return _fit_anova(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
+    return _fit_anova(frame, test, factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
 
 
 def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: float = 0.05) -> AnovaResult:
@@ -358,9 +357,7 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
         "and priors; test the models by skewanova.compare(scores)"
     )
     test, factors = "three_way_thresholds", ("model", "prior", "recall")
-    return _fit_anova(
-        frame, test, "precision", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=[note]
-    )
+    return _fit_anova(frame, test, factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=[note])
 
 
 #: What makes the frame of each response.
@@ -466,18 +463,18 @@ def check_complete(values: Floats, response: str, **levels: Sequence[Any]) -> No
 def _fit_anova(
     frame: pd.DataFrame,
     test: str,
-    response: str,
     factors: Sequence[str],
     *,
     sum_of_squares: int,
     alpha: float,
     notes: Sequence[str] = (),
 ) -> AnovaResult:
-    """Return the ANOVA of a checked frame by main effects (and model:prior, by `test`); warn of `notes`."""
+    """Return the ANOVA of a checked frame, response last (model:prior by `test`); warn of `notes`."""
     check_sum_of_squares(sum_of_squares)
     check_alpha(alpha)
     codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}
-    values, crossed = frame[response].to_numpy(dtype=np.float64), test == "three_way_interaction"
+    response, crossed = str(frame.columns[-1]), test == "three_way_interaction"
+    values = frame[response].to_numpy(dtype=np.float64)
     complete = "fold" in codes and len(values) == prod(int(code.max()) + 1 for code in codes.values())
     centred = values - values.mean()
     fit = (

@@ -127,7 +127,7 @@ class CurvePositions(NamedTuple):
 
     steps: StepTable
     weights: tuple[Floats, Floats]
-    sizes: tuple[int, int]
+    sizes: tuple[int, ...]
 
     @property
     def n_positive_positions(self) -> int:
@@ -322,8 +322,9 @@ class _LeaveOneOut:
     def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
         """Yield the index of each block's first step, with the table of its steps and of `beyond` more."""
         for start in range(0, len(self.steps.n_pos), self.step):
-            columns = (column[start : start + self.step + beyond] for column in self.steps[:6])
-            yield start, StepTable(*columns, *self.steps[6:])  # with the totals of all steps
+            rows = slice(start, start + self.step + beyond)
+            columns = {name: getattr(self.steps, name)[rows] for name in StepTable._fields[:6]}
+            yield start, self.steps._replace(**columns)  # with the totals of all steps
 
     def _terms(self, rises: RecallSteps) -> Floats:
         """Return each step's terms in the areas, (n_weightings, n_steps); nan where rates are undefined."""
@@ -458,15 +459,12 @@ def recall_steps_from_counts(
     true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (n_pos, n_neg))
     with np.errstate(invalid="ignore"):
         fpr, start_fpr = false[:, 1::2] / false[:, -1:], false[:, :-1:2] / false[:, -1:]
-        reached = _previous_hit_fpr(n_pos, fpr) if area_estimator in FIRST_REACH_ESTIMATORS else fpr
+        reached = fpr
+        if area_estimator in FIRST_REACH_ESTIMATORS:  # at the end of the last earlier step with positives
+            last = np.maximum.accumulate(np.where(n_pos > 0, np.arange(n_pos.shape[1]), -1), axis=1)
+            last = np.insert(last[:, :-1], 0, -1, axis=1)
+            reached = np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)
         return RecallSteps((true - n_pos) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, reached)
-
-
-def _previous_hit_fpr(n_pos: Floats | Counts, fpr: Floats) -> Floats:
-    """Return each step's false positive rate at the end of the last earlier step with positives, else 0."""
-    last = np.maximum.accumulate(np.where(n_pos > 0, np.arange(n_pos.shape[1]), -1), axis=1)
-    last = np.insert(last[:, :-1], 0, -1, axis=1)
-    return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)
 
 
 def _find_exchangeable_units(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:

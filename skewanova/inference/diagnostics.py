@@ -150,7 +150,12 @@ def _check_sizes_and_ceiling(
     n_positive: pd.Series[Any], values: Floats
 ) -> list[tuple[str, float, float, str]]:
     """Return the rows fold_imbalance and ceiling as (check, statistic, nan, advice or "" if all is well)."""
-    ratio, distance = float(n_positive.max() / n_positive.min()), _measure_ceiling(values)
+    ratio, mean = float(n_positive.max() / n_positive.min()), values.mean(axis=0)
+    best = argsort_descending(mean)[0]
+    gap, deviation = float(1 - mean[best]), float(values.std(axis=0, ddof=1)[best])
+    # standard deviations below 1
+    distance = gap / deviation if deviation > fold_statistics.ROUNDING else np.inf
+    distance = distance if gap > fold_statistics.ROUNDING else 0.0
     uneven = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"
     return [
         ("fold_imbalance", ratio, np.nan, uneven if ratio > FOLD_IMBALANCE else ""),
@@ -226,16 +231,6 @@ def _test_assumptions(values: Floats) -> dict[str, Any]:
         contrasts = values @ helmert(n_models).T
         tests["sphericity"] = fold_statistics.mauchly(fold_statistics.fold_covariance(contrasts), n_folds)
     return tests | {"additivity": additivity_test(values)}
-
-
-def _measure_ceiling(values: Floats) -> float:
-    """Return how many of its standard deviations over folds the best mean is below 1: 0 at 1, inf if flat."""
-    mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
-    best = argsort_descending(mean)[0]
-    gap, deviation = float(1 - mean[best]), float(spread[best])
-    if gap <= fold_statistics.ROUNDING:
-        return 0.0
-    return gap / deviation if deviation > fold_statistics.ROUNDING else np.inf
 
 
 #: Numbers in memory at a time.

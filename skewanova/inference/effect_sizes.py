@@ -132,8 +132,7 @@ def equivalence(
     check_alpha(alpha)
     check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
     _, pairs = paired_t_table(iauprec, ratio=ratio, order=order, needed="the correlated t test")
-    columns = ("estimate", "std_error", "statistic")
-    estimate, std_error, statistic = (pairs[column].to_numpy() for column in columns)
+    estimate, std_error, statistic = pairs[["estimate", "std_error", "statistic"]].to_numpy().T
     certain = std_error == 0  # all of the posterior on the estimate
     estimate = np.where(np.isnan(statistic), 0.0, estimate)
     posterior = stats.t(pairs["df"].to_numpy(), loc=estimate, scale=np.where(certain, 1.0, std_error))

@@ -201,14 +201,6 @@ class IntervalInputs:
         """Jackknife value (G - 1) (area - area without the unit) of every unit, G its stratum's size."""
         return measure_models(self.sample, [self.score], [self.weighting], self.area_estimator)[1][:, 0, 0]
 
-    @cached_property
-    def jackknife_error(self) -> tuple[float, float]:
-        """Jackknife standard error of the area and Satterthwaite's df, or the precomputed ones."""
-        if self.precomputed is not None:
-            return self.precomputed[1:]
-        std_error, df = self.sample.estimate_errors(self.jackknife_values)
-        return float(std_error), float(df)
-
     def area(self, rows: Bools | slice) -> float:
         """Return AUPREC or IAUPREC, by `weighting`, over the cases `rows` only."""
         weight = None if self.sample.weight is None else self.sample.weight[rows]
@@ -403,7 +395,8 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
 
 def _jackknife_limits(inputs: IntervalInputs) -> tuple[Floats, Floats]:
     """Return limits by jackknife error and t quantile on the logit scale, half a case each of 0, 1 added."""
-    std_error, df = inputs.jackknife_error
+    spread = None if inputs.precomputed is None else inputs.precomputed[1:]
+    std_error, df = spread or inputs.sample.estimate_errors(inputs.jackknife_values)
     options = {"level": inputs.confidence_level, "size": inputs.effective_size}
     return logit_interval(inputs.estimate, std_error, df=df, **options)
 
@@ -490,16 +483,15 @@ def interval_table(
     if len(table.folds) > 1 and table.has_cases and infer_design(table).kind == "kfold":
         for model in table.models:
             groups.append((model, POOLED, pd.NA, pd.concat([rows for m, *_, rows in groups if m == model])))
-    for model, _, fold, cases in groups:
-        if "cluster" in cases and len(clusters := cases["cluster"].unique().tolist()) < 2:
-            raise InputError(
-                f"an interval needs at least 2 clusters, but all cases of model {model!r} in fold {fold!r} "
-                f"are in {clusters[0]!r}; leave out the column of clusters to count cases"
-            )
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)  # rows hold them; sent once below
         for model, what, fold, cases in groups:
+            if "cluster" in cases and len(clusters := cases["cluster"].unique().tolist()) < 2:
+                raise InputError(
+                    f"an interval needs at least 2 clusters, but all cases of model {model!r} in fold "
+                    f"{fold!r} are in {clusters[0]!r}; leave out the column of clusters to count cases"
+                )
             interval = confidence_interval(
                 cases["y_true"].to_numpy(),
                 cases["y_score"].to_numpy(),

@@ -342,9 +342,8 @@ def adjust_family(
 ) -> pd.DataFrame:
     """Return pairs, or models less `control`, with p_adjusted, limits at `stepwise_levels`, and reject."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
-    estimate, error, df, p_value = (
-        chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
-    )
+    columns = chosen[["estimate", "std_error", "df", "p_value"]]
+    estimate, error, df, p_value = columns.to_numpy(dtype=np.float64).T
     level, p_adjusted = stepwise_levels(p_value, alpha, p_adjust=p_adjust), adjust_p_values(p_value, p_adjust)
     unknown = np.isnan(p_value) & (np.abs(estimate) > TIE)  # a difference without variance is not tested
     half_width = np.where(error == 0, np.where(unknown, np.nan, 0.0), stats.t.isf(level / 2, df) * error)

@@ -201,7 +201,7 @@ class SampleSummary(Sample):
     None if all are 1.
     """
 
-    sizes: tuple[int, int, int] = (1, 1, 0)
+    sizes: tuple[int, ...] = (1, 1, 0)
     sums: UnitSums | None = None
     clustered: bool = False
 
@@ -210,9 +210,8 @@ class SampleSummary(Sample):
         cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False
     ) -> Self:
         """Return the summary of `sizes` = (negative units, positive units[, clusters with both])."""
-        n_negative, n_positive, n_both = [int(size) for size in (*sizes, 0)[:3]]
-        both = np.array([False, True])
-        return cls(both, sizes=(n_negative, n_positive, n_both), sums=sums, clustered=clustered)
+        padded = tuple(int(size) for size in (*sizes, 0)[:3])
+        return cls(np.array([False, True]), sizes=padded, sums=sums, clustered=clustered)
 
     @cached_property
     def n_units(self) -> int:
@@ -220,10 +219,9 @@ class SampleSummary(Sample):
         return sum(self.sizes)
 
     @cached_property
-    def stratum_of_kind(self) -> list[int]:
+    def stratum_of_kind(self) -> Codes:
         """Strata of negatives only, positives only, both: 0, 1, 2; a lone cluster joins the largest kind."""
-        kinds = _merge_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
-        return [int(kind) for kind in kinds]
+        return _merge_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
 
     @cached_property
     def stratum(self) -> Codes:

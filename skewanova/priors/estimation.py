@@ -18,7 +18,6 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     Seed,
-    check_both_classes,
     check_count,
     check_fraction,
     check_labelled_scores,
@@ -373,7 +372,6 @@ def estimate_prior(
     0.06 (95 % 0 to 0.123)
     """
     positive, score = check_labelled_scores(y_true, y_score, pos_label)
-    check_both_classes(positive)
     scores = check_scores(unlabelled, "unlabelled")
     check_overlap(score, scores)
     bins = check_count(n_bins, "n_bins", minimum=2)

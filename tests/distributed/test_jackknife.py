@@ -152,7 +152,7 @@ def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator
     assert counted.df == pytest.approx(sample.df)
     assert [size for _, size in counted.strata] == [size for _, size in sample.strata]
     if "clusters" in kind:
-        assert counted.stratum_of_kind == [0, 2, 2]  # one cluster has positives alone
+        assert counted.stratum_of_kind.tolist() == [0, 2, 2]  # one cluster has positives alone
     here = measure_arcsine_areas(sample, scores.values(), weighting, area_estimator)
     found = elsewhere.measure_areas(measured("xyz", area_estimator), weighting)
     assert found.area == pytest.approx(here.area, rel=1e-12)
