@@ -211,7 +211,7 @@ class StepTable(NamedTuple):
 
     @classmethod
     def from_counts(cls, n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
-        """Return the table of positives (n_rises,) and negatives (2 n_rises + 1,) by `CaseRanks.slot`."""
+        """Return the table of positives (n_rises,) and negatives (2 n_rises + 1,), as of `count_ranks`."""
         fp = np.cumsum(n_neg).astype(np.float64)
         tp = np.cumsum(n_pos, dtype=np.float64)
         fp_step = fp[1::2]
