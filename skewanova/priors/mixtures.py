@@ -168,10 +168,10 @@ def profile_slope(counts: BinCounts, prior: Floats) -> Floats:
 def interval_limits(peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Return lower and upper log-odds where the ratio statistic is `critical`; -inf or inf if nowhere."""
     low, high = log_odds_range(peak.counts.totals[2])
-    return _find_limit(peak, low, critical[0]), _find_limit(peak, high, critical[1])
+    return _interval_limit(peak, low, critical[0]), _interval_limit(peak, high, critical[1])
 
 
-def _find_limit(peak: Peak, end: Floats, value: Floats) -> Floats:
+def _interval_limit(peak: Peak, end: Floats, value: Floats) -> Floats:
     """Return the log-odds between peak and `end` where the ratio statistic is `value`; infinite if none."""
     outer = np.broadcast_to(end, peak.counts.shape).astype(np.float64)
     sign = np.sign(outer)
