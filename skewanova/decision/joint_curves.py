@@ -150,7 +150,8 @@ def joint_curves_over_cases(
         if sample.single_unit_classes:
             error = np.full(error.shape, np.nan)
         units = units.reshape(-1, *estimate.shape)
-        result.append(JointCurves(grid, estimate, units, np.inf, error, spreads.pair_df, spreads.model_df))
+        df = np.minimum(spreads.pair_df, np.transpose([scale.max_pair_df(sample) for scale in row]))
+        result.append(JointCurves(grid, estimate, units, np.inf, error, df, spreads.model_df))
     return result
 
 

@@ -326,7 +326,8 @@ class Judgement:
             return ""
         prior, support = self.evaluation.deployment_prior, self.support
         effective = float(effective_negatives(support.n_negative, typical_prior(prior)))
-        lacking = scarce_class(self.tied_scores_check.statistic, support.n_positive, effective, prior.low)
+        sizes = self.tied_scores_check.statistic, support.n_positive, effective
+        lacking = scarce_class(*sizes, prior.low, n_models=len(self.names))
         return lacking and f"{self.most_tied_model} has few distinct scores, and {lacking} are few"
 
     def _decide_state(self) -> str:

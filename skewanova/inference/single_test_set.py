@@ -22,6 +22,7 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import adjust_holm, split_rows
 from skewanova.inference.sampling import (
+    MIN_DF,
     Sample,
     VarianceEstimates,
     ceil_power_of_two,
@@ -30,8 +31,8 @@ from skewanova.inference.sampling import (
     power_sums,
     target_prior,
 )
-from skewanova.priors.evidence import is_sufficient
-from skewanova.priors.weightings import DeploymentPrior, PriorLike
+from skewanova.priors.evidence import effective_negatives, is_sufficient, scarce_class
+from skewanova.priors.weightings import DeploymentPrior, PriorLike, typical_prior
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
 RANK_TOLERANCE = 1e-10
@@ -43,6 +44,10 @@ LOG_DRAWS = 16
 
 #: Angles nearer than this have the slope at the area in place of the secant slope.
 MIN_ANGLE_DIFFERENCE = 1e-9
+
+
+#: Positives times area; with fewer, the kurtosis of differences is too rough (studies/records/support.md).
+MIN_COUNT_FOR_KURTOSIS = 5
 
 
 #: Largest degrees of freedom that scipy's F distribution is given.
@@ -120,6 +125,14 @@ class ArcsineScale(NamedTuple):
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
 
+    def max_pair_df(self, sample: Sample) -> Floats:
+        """Return limits of df (n_pairs,): positives times both areas if below 5 for one, else infinite."""
+        a, b = np.triu_indices(len(self.area), 1)
+        counts = sample.effective_size(positive=True) * self.area
+        few = np.minimum(counts[a], counts[b]) < MIN_COUNT_FOR_KURTOSIS
+        few &= self.slope[a] != 1  # slopes of 1 are of gains, or of areas of 0 or 1
+        return np.where(few, np.maximum(counts[a] + counts[b], MIN_DF), np.inf)
+
 
 @dataclass(frozen=True, eq=False)
 class ArcsineAreas:
@@ -172,7 +185,7 @@ class ArcsineAreas:
         spreads = self.angle_variances()
         error = self.scale.pair_errors(spreads.pair[:, 0], spreads.model[:, 0])
         error = np.full(error.shape, np.nan) if self.sample.single_unit_classes else error
-        return error, spreads.pair_df[:, 0]
+        return error, np.minimum(spreads.pair_df[:, 0], self.scale.max_pair_df(self.sample))
 
     def model_errors(self) -> tuple[Floats, Floats]:
         """Return standard errors, nan if a class is one unit, and df (n_models,) of all areas."""
@@ -254,7 +267,8 @@ def omnibus_f_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
         return np.nan, 0, np.nan, np.nan
     uncorrelated = vectors[:, varies].T @ contrasts
     error, df_error = angles.estimate_contrasts(uncorrelated)
-    df_omnibus = max(float(1 / (1 / df_error).mean()) - (df - 1), 1.0)
+    rate = max((1 / df_error).mean(), (1 / angles.scale.max_pair_df(angles.sample)).mean())
+    df_omnibus = max(float(1 / rate) - (df - 1), 1.0)
     squares = ((uncorrelated @ angles.scale.angle) / error) ** 2
     statistic = float(squares.mean()) * df_omnibus / (df_omnibus + df - 1)
     return statistic, df, df_omnibus, float(special.fdtrc(df, df_omnibus, statistic))
@@ -309,6 +323,9 @@ MIN_CLUSTERS = 10
 FEW_CLUSTERS_WARNING = (
     "the clusters with {} count as {:.3g} of equal size, but {} are needed: tests may reject too often"
 )
+
+
+FEW_SCORES_WARNING = "{} distinct scores and {:.3g} effective negatives are few: tests may reject too often"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -383,7 +400,7 @@ def compare_test_set(
     -----
     SkewanovaWarning
         If models do not differ on any case, or all cases of a class are one unit (p is then nan), or a class
-        has fewer than 10 effective clusters.
+        has fewer than 10 effective clusters, or negatives are few for so few distinct scores.
 
     Notes
     -----
@@ -411,6 +428,11 @@ def compare_test_set(
     )
     names = name_models(models, columns.shape[1])
     weighting = target_prior(prior, deployment_prior, sample)
+    n_scores = min(len(np.unique(column)) for column in columns.T)
+    negatives, positives = sample.unit_sums.effective_number().tolist()
+    sizes = positives, float(effective_negatives(negatives, typical_prior(weighting)))
+    if scarce_class(n_scores, *sizes, weighting.low, n_models=len(names)) == "negatives":
+        warn_each([FEW_SCORES_WARNING.format(n_scores, sizes[1])])
     return compare_areas(
         measure_arcsine_areas(sample, columns.T, weighting, area_estimator),
         weighting=weighting.describe(),

@@ -62,6 +62,11 @@ MIN_DISTINCT_SCORES, VERY_FEW_SCORES = MIN_POSITIVES_WITH_TIES
 ENOUGH_WITH_VERY_FEW, RARE_WITH_VERY_FEW = 1000, 0.5
 
 
+#: With few distinct scores, tests of more models need this many effective negatives where positives outnumber
+#: them, because the variance lacks the negatives at a best score without any (studies/records/paired.md).
+MAX_MODELS_WITH_TIES, ENOUGH_WITH_TIES = 2, 100
+
+
 #: Relative tolerance for rounding errors in effective numbers.
 SLACK = 1e-9
 
@@ -144,12 +149,17 @@ class Support:
         return is_sufficient(effective_negatives(self.n_negative, prior), self.needed)
 
 
-def scarce_class(n_scores: float, n_positive: float, n_effective_negative: float, prior: float) -> str:
+def scarce_class(
+    n_scores: float, n_positive: float, n_effective_negative: float, prior: float, *, n_models: int = 2
+) -> str:
     """Return "positives" or "negatives", the class too small for tests with so few distinct scores, or ""."""
     if any(n_scores < few and n_positive < least for few, least in MIN_POSITIVES_WITH_TIES.items()):
         return "positives"
-    rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(n_effective_negative, ENOUGH_WITH_VERY_FEW)
-    return "negatives" if n_scores < VERY_FEW_SCORES and rare else ""
+    many = n_models > MAX_MODELS_WITH_TIES and n_positive > n_effective_negative
+    enough = ENOUGH_WITH_TIES if many and n_scores < MIN_DISTINCT_SCORES else 0
+    enough = ENOUGH_WITH_VERY_FEW if n_scores < VERY_FEW_SCORES else enough
+    scarce = prior < RARE_WITH_VERY_FEW and not is_sufficient(n_effective_negative, enough)
+    return "negatives" if scarce else ""
 
 
 def is_sufficient(effective: ArrayLike, enough: float) -> Bools:

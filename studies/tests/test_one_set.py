@@ -42,7 +42,7 @@ def test_one_replicate_has_no_spread_to_compare_with():
 
 @each("setting", one_set.SETTINGS)
 def test_each_sample_is_tested_by_the_public_function(setting):
-    design = Design(setting, (0.05, 0.2), 3, 30, 25)
+    design = Design(setting, (0.05, 0.2), 3, 30, 40)
     found = one_set.judged(design, np.random.default_rng(2))
     positive, scores, patient = design.sample(np.random.default_rng(2))
     cluster = patient if one_set.SETTINGS[setting].patients in {"alike", "mixed"} else None

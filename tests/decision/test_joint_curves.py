@@ -16,6 +16,7 @@ from skewanova import FoldDesign, InputError, evaluate
 from skewanova.decision import joint_curves
 from skewanova.inference import auprec_covariance, case_deviations, compare_runs, paired_test_set
 from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import measure_arcsine_areas
 from skewanova.priors.weightings import UniformPrior
 from studies.decisions import case_curves
 
@@ -37,6 +38,16 @@ def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
     assert np.isfinite(same.deviations).all()  # though rounding leaves eigenvalues below 0
     if n > 5:
         assert same.pairs()[1] == pytest.approx(0.0, abs=1e-14)
+
+
+def test_bands_have_the_degrees_of_freedom_of_pairs():
+    rng, positive = np.random.default_rng(4), np.arange(3000) < 30
+    sample, scores = Sample(positive), [rng.normal(size=3000) + mean * positive for mean in (0.8, 1.2)]
+    curves = case_curves(PRIORS, sample, scores, "trapezoid")
+    for at, df in zip(PRIORS, curves.pair_df[0], strict=True):
+        areas = measure_arcsine_areas(sample, scores, UniformPrior(at, at), "trapezoid")
+        assert df == pytest.approx(areas.pair_errors()[1][0], rel=1e-6)
+    assert curves.pair_df[0, 2] == pytest.approx(30 * curves.estimate[:, 2].sum())
 
 
 @pytest.fixture(scope="module")

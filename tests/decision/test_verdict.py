@@ -538,6 +538,22 @@ def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, pri
         assert verdict.weakest_point.endswith(said)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_models", "why"), [
+    (2, ""), (3, "m0 has few distinct scores, and negatives are few")
+])  # fmt: skip
+def test_ratings_of_three_models_take_more_negatives(n_models, why):
+    rng, labels = np.random.default_rng(1), np.repeat([1, 0], [300, 374])
+    frame = pd.DataFrame({"fold": 1, "case": range(len(labels)), "y_true": labels})
+    parts = [
+        frame.assign(model=f"m{i}", y_score=rng.binomial(10, 0.4 + 0.2 * labels)) for i in range(n_models)
+    ]
+    verdict = compared(pd.concat(parts), "test_set", (0.05, 0.2), at_priors=(0.1,)).verdict
+    assert (verdict.state == "untrusted") == bool(why)
+    if why:
+        assert verdict.choose.startswith(f"No choice: the tests are not reliable here ({why}).")
+
+
 def test_few_folds_and_runs_say_how_many_are_needed():
     for kind, word in (("kfold", "folds"), ("runs", "runs")):
         lines = [write_sampling_weakness(FoldDesign(kind, n_folds=n), LineWriter({})) for n in (4, 5)]

@@ -1,5 +1,7 @@
 """Contrasts between areas on the same cases: guards at their exact places, numbers by other routes."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -158,6 +160,33 @@ def test_degrees_of_freedom_of_cases_bound_those_of_contrasts():
     angles = unscaled(np.linspace(0.4, 0.6, 9), drawn(9), SAMPLE)
     _, df, df_error, p_value = single_test_set.omnibus_f_test(angles)
     assert (df, df_error >= 1, 0 <= p_value <= 1) == (8, True, True)
+
+
+@pytest.mark.parametrize(("share", "limited"), [(0.99, True), (1.01, False)])
+def test_few_positives_at_the_top_limit_the_degrees_of_freedom_of_test_and_band(share, limited):
+    """Positives times the smaller area around 5: 30 positives at prior .01 covered .909 to .920."""
+    area = np.array([share * 5 / 12, 0.6])
+    angles = ArcsineAreas.from_areas(area, drawn(2), SAMPLE)
+    free = angles.angle_variances().pair_df[0, 0]
+    pair = single_test_set.compute_pair_tests(angles, level=0.95, simultaneous="none")
+    assert free > 12 * area.sum()
+    assert pair.df_error[0] == pytest.approx(12 * area.sum() if limited else free)
+    assert pair.critical_value[0] == pytest.approx(stats.t.ppf(0.975, pair.df_error[0]))
+    assert single_test_set.omnibus_f_test(angles)[2:] == pytest.approx((pair.df_error[0], pair.p_value[0]))
+    assert angles.scale.max_pair_df(SAMPLE)[0] == (pytest.approx(12 * area.sum()) if limited else np.inf)
+    assert ArcsineScale.from_areas(np.array([0.01, 0.02])).max_pair_df(SAMPLE)[0] == 4
+    assert unscaled([0.01, 0.02], drawn(2), SAMPLE).scale.max_pair_df(SAMPLE)[0] == np.inf  # gains
+
+
+@pytest.mark.parametrize(("n_models", "n_positive"), [(3, 300), (2, 300), (3, 40)])
+def test_few_scores_with_few_effective_negatives_are_named(n_models, n_positive):
+    rng, labels = np.random.default_rng(0), np.repeat([1, 0], [n_positive, 374])
+    scores = rng.binomial(10, 0.4 + 0.2 * labels[:, None], size=(len(labels), n_models))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SkewanovaWarning)
+        compare_test_set(labels, scores, deployment_prior=(0.05, 0.2))
+    text = "11 distinct scores and 50 effective negatives are few: tests may reject too often"
+    assert [str(each.message) for each in caught] == [text] * ((n_models, n_positive) == (3, 300))
 
 
 def test_deviates_that_are_one_count_as_one_among_their_contrasts():

@@ -52,6 +52,18 @@ def test_limits_of_ties(seen, prior, why):
     assert evidence.scarce_class(*seen, prior) == why
 
 
+@each(("seen", "prior", "n_models", "why"), [
+    ((29, 300, 99), 0.1, 3, "negatives"), ((29, 300, 99), 0.1, 2, ""), ((29, 300, 100), 0.1, 3, ""),
+    ((30, 300, 99), 0.1, 3, ""), ((29, 99, 99), 0.1, 3, ""), ((29, 300, 99), 0.5, 3, ""),
+    ((6, 300, 500), 0.1, 3, "negatives"),
+])  # fmt: skip
+def test_ties_of_three_models_need_100_effective_negatives_where_positives_are_more(
+    seen, prior, n_models, why
+):
+    """Eight models of 10 neighbours, 300 positives and 50 effective negatives: pairs .032 at .005."""
+    assert evidence.scarce_class(*seen, prior, n_models=n_models) == why
+
+
 SIZES = st.sampled_from([1e-200, 0.5, 1.0, 3.0, 1e200])
 UNITS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), SIZES), min_size=1)
 
