@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -477,11 +478,8 @@ def _fit_anova(
     values = frame[response].to_numpy(dtype=np.float64)
     complete = "fold" in codes and len(values) == prod(int(code.max()) + 1 for code in codes.values())
     centred = values - values.mean()
-    fit = (
-        CompleteFit(centred, codes, crossed=crossed)
-        if complete
-        else FormulaFit(centred, codes, crossed=crossed, sum_of_squares=sum_of_squares)
-    )
+    fit_table = CompleteFit if complete else partial(FormulaFit, sum_of_squares=sum_of_squares)
+    fit: CompleteFit | FormulaFit = fit_table(centred, codes, crossed=crossed)
     limit = variation_limit(values)
     table, message = _build_f_table(fit.sums, limit)
     if test == "two_way":

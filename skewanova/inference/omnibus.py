@@ -228,9 +228,8 @@ def _check_has_full_rank(
     values: Floats, halves: Floats | None, models: Sequence[object], method: str
 ) -> None:
     """Raise InputError if Hotelling's covariance is singular: too few folds or halvings, or models alike."""
-    n_models, unit, n_needed = values.shape[1], "folds", values.shape[1]
-    if halves is not None:
-        unit, n_needed = "halvings", n_models - 1
+    n_models = values.shape[1]
+    unit, n_needed = ("folds", n_models) if halves is None else ("halvings", n_models - 1)
     if (n_units := len(values if halves is None else halves)) < n_needed:
         univariate = "repeated_measures" if method == "hotelling" else method.replace("hotelling", "gg")
         raise InputError(
