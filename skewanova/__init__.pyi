@@ -38,7 +38,7 @@ from .curves.roc import roc_curve as roc_curve
 
 # scores
 from .scores.design import FoldDesign as FoldDesign
-from .scores.multiclass import scores_from_multiclass as scores_from_multiclass
+from .scores.reading import scores_from_multiclass as scores_from_multiclass
 from .scores.reading import load_satellite_scores as load_satellite_scores
 from .scores.reading import read_datasets as read_datasets
 from .scores.reading import read_scores as read_scores

@@ -36,7 +36,7 @@ def moved_elsewhere(table):
         models=table.models, folds=table.folds, counts=table.counts,
         packed={cell: PackedCurve.from_cases(*columns) for cell, columns in cells.items()},
         cases=CaseSummary(shared, len(positive), int(positive.sum()), np.zeros(n_folds, dtype=int), ()),
-        source=None, parts=Pieces(positive, scores)
+        parts=Pieces(positive, scores)
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import skewanova as sa
-from skewanova.distributed import backends, loading
+from skewanova.distributed import backends, packing
 from skewanova.report.source import COMPUTED_FRAMES
 
 SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "at_priors": (0.5, 0.1)}
@@ -60,7 +60,7 @@ class Here(backends.Backend):
 def gathered(frame, **options):
     names = ("model", "fold", "y_true", "y_score", "case", "cluster", "weight")
     columns = {name: name for name in names if name in frame}
-    return loading.collect_curves(Here(frame), columns, **{"pos_label": None, **options})
+    return packing.collect_curves(Here(frame), columns, **{"pos_label": None, **options})
 
 
 def table(seed=0):

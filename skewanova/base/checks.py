@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -259,6 +259,19 @@ def check_text(names: Iterable[str], what: str) -> None:
         raise InputError(f"{what} must hold text that UTF-8 can write, but has {bad!a}; rename it")
 
 
+def check_named_models(models: object, name: str) -> None:
+    """Raise unless `models` is a mapping, not empty, whose keys are all text."""
+    if not isinstance(models, Mapping):
+        kind = type(models).__name__
+        raise InputTypeError(f"`{name}` must be a mapping by names, as {{'A': ...}}, but got {kind}")
+    if not models:
+        raise InputError(f"`{name}` must hold at least one model, but is empty")
+    unnamed = [key for key in models if not isinstance(key, str)]
+    if unnamed:
+        raise InputTypeError(f"`{name}` must have names that are text, but has the name {unnamed[0]!r}")
+    check_text(models, f"`{name}`")
+
+
 def suggest_name(value: object, choices: Iterable[str]) -> str:
     """Return "; did you mean 'NAME'?" with the closest of the choices, or "" if none is close."""
     matches = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)
@@ -344,9 +357,11 @@ def find_rounded(values: NDArray[Any]) -> int | None:
     return next((i for i in large if not is_exact(int(values[i]))), None)
 
 
-def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = name_row) -> NDArray[Any]:
+def check_scores(
+    y_score: ArrayLike, name: str = "y_score", *, where: RowName = name_row, remedy: str = ""
+) -> NDArray[Any]:
     """Return real scores as a vector in their own dtype, infinite ones too; raise if one is NaN."""
-    score = check_real(check_vector(to_numbers(y_score, name, where=where), name), name, where)
+    score = check_real(check_vector(to_numbers(y_score, name, where=where), name), name, where, remedy)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
         row = where(int(bad[0]))
@@ -354,12 +369,13 @@ def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = 
     return score
 
 
-def check_real(values: NDArray[Any], name: str, where: RowName = name_row) -> NDArray[Any]:
+def check_real(values: NDArray[Any], name: str, where: RowName = name_row, remedy: str = "") -> NDArray[Any]:
     """Return the values unchanged; raise unless they have a real (or boolean) dtype."""
     if values.dtype.kind not in "biuf":
         flat = values.ravel().tolist() if values.dtype.kind in "OU" else []
         bad = next((row for row, value in enumerate(flat) if not is_numeric(value)), None)
-        hint = f"; pass numpy.asarray({name}, dtype=float)" * bool(flat)  # of text, Decimal or Fraction
+        remedy = remedy or f"pass numpy.asarray({name}, dtype=float)"
+        hint = f"; {remedy}" * bool(flat)  # of text, Decimal or Fraction
         if bad is not None:
             hint = f"; the first that is not a number is {flat[bad]!r:.40} at {where(bad)}"
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}{hint}")

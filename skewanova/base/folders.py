@@ -19,14 +19,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skewanova.base.checks import InputError, InputTypeError, check_text
+from skewanova.base.checks import InputError, InputTypeError, check_choice, check_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +64,7 @@ def make_provenance(
     sha256: str | None = None,
 ) -> dict[str, Any]:
     """Return tool, version, kind, created, input {name, sha256} (maybe None), seed, settings and versions."""
-    versions = _read_versions()
+    versions = {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
         "tool": "skewanova",
@@ -75,14 +74,8 @@ def make_provenance(
         "input": {"name": source.name if source else None, "sha256": sha256},
         "seed": seed,
         "settings": dict(settings),
-        "versions": dict(versions),
+        "versions": versions,
     }
-
-
-@cache
-def _read_versions() -> Mapping[str, str]:
-    """Return the versions of python and of all packages in `VERSIONS`, which must be installed, by name."""
-    return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
 
 
 def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -91,13 +84,8 @@ def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
         return ()
     listed: Any = figures.split(",") if isinstance(figures, str) else figures
     names = [str(name).strip() for name in (listed if np.iterable(listed) else [listed])]
-    if names == ["none"]:
-        return ()
-    unknown = [name for name in names if name not in FIGURE_FORMATS]
-    if unknown:
-        formats = ", ".join(FIGURE_FORMATS)
-        raise InputError(f"`figures` must be some of {formats}, or none, but got {unknown[0]!r}")
-    return tuple(dict.fromkeys(names))
+    chosen = dict.fromkeys(check_choice(name, (*FIGURE_FORMATS, "none"), "figures") for name in names)
+    return tuple(name for name in chosen if name != "none")
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
@@ -186,7 +174,7 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
 
 def _check_place(target: Path) -> None:
     """Raise unless the target is new or a folder, and neither mounted nor (above) the current folder."""
-    existing = next(path for path in (*target.parents, target) if _exists(path))
+    existing = next(path for path in (*target.parents, target) if os.path.lexists(path))
     if not existing.is_dir():
         raise InputError(f"`directory` cannot be written ({existing.name!r} is a file); choose another place")
     if os.path.ismount(target) or Path.cwd().is_relative_to(target):
@@ -196,18 +184,9 @@ def _check_place(target: Path) -> None:
         )
 
 
-def _exists(path: Path) -> bool:
-    """Return True if the path exists, even as a broken link; raise if its folder may not be entered."""
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
-
-
 def _check_content(folder: Path, name: str) -> None:
     """Raise unless the folder is absent, empty, or an earlier output without other files."""
-    if not _exists(folder):
+    if not os.path.lexists(folder):
         return
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise InputError(f"`directory` must be a folder, but {name!r} is a file; choose another name")
@@ -281,8 +260,8 @@ def _replace(target: Path, new: Path, old: Path) -> None:
         _check_content(old, target.name)
         new.rename(target)
     except BaseException:
-        if _exists(old):
-            taken = _exists(target)
+        if os.path.lexists(old):
+            taken = os.path.lexists(target)
             old.rename(target.with_name(f"{target.name}-kept-{new.parent.name[-8:]}") if taken else target)
         raise
 
@@ -304,7 +283,7 @@ def _as_output_error(target: Path) -> Iterator[None]:
 @contextmanager
 def _make_parents(target: Path) -> Iterator[None]:
     """Make missing parent folders; after an error in the block, remove those that are still empty."""
-    missing = [path for path in target.parents if not _exists(path)]
+    missing = [path for path in target.parents if not os.path.lexists(path)]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield

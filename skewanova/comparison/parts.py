@@ -57,8 +57,7 @@ from skewanova.report.tables import (
     HIERARCHICAL_TABLE,
     write_group_note,
 )
-from skewanova.scores.multiclass import MulticlassScores
-from skewanova.scores.reading import read_datasets
+from skewanova.scores.reading import MulticlassScores, read_datasets
 from skewanova.scores.table import ScoreTable
 
 MEAN_COLUMNS = ("dataset", "model", "iauprec", "std_error", "n_folds", "rank")

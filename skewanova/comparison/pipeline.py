@@ -16,6 +16,7 @@ from skewanova.base.checks import (
     InputError,
     InputTypeError,
     Seed,
+    check_named_models,
     check_prior_list,
     make_generator,
     suggest_name,
@@ -47,7 +48,7 @@ from skewanova.scores.design import FoldDesign, as_design
 from skewanova.scores.halvings import Units, check_half_folds, draw_half_folds, draw_holdouts
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
-from skewanova.scores.scikit_learn import check_data, check_named_models, draw_splits, score_splits
+from skewanova.scores.scikit_learn import check_data, draw_splits, score_splits
 
 #: Checks of the scores whose advice is also issued as a warning.
 SUSPICIOUS_CHECKS = (*REVERSING_CHECKS, "collapsed_folds")

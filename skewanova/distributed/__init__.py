@@ -3,8 +3,7 @@
 This package is loaded only when a frame of Dask or Spark is read.
 
 - backends: Frames of Dask and Spark behind one protocol.
-- case_checks: Checks of cases, clusters and weights on workers, and positions of cases on the curves.
 - jackknife: Jackknife over cases on workers, which return sums.
 - loading: Tables and test sets of distributed scores, for the other packages.
-- packing: ROC curves of groups, computed on workers.
+- packing: ROC curves of groups, checks and positions of cases, computed on workers.
 """

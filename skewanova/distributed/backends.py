@@ -202,19 +202,6 @@ class Backend(Protocol):
             raise kind(f"{self.name} cannot be read: {line}{advice}") from error
 
 
-def make_backend(source: object) -> Backend | None:
-    """Return the backend of a frame of Dask, Spark SQL or pandas on Spark, or None for any other object."""
-    kind = type(source)  # attributes of a Spark frame itself may query Java
-    homes = {item.__module__ for item in kind.__mro__}
-    if hasattr(kind, "map_partitions") and any(home.startswith("dask") for home in homes):
-        return DaskFrame(source)
-    if any(home.startswith("pyspark.pandas.frame") for home in homes):
-        return SparkFrame(source.to_spark())  # type: ignore[attr-defined]
-    if any(home.startswith("pyspark.sql") for home in homes) and hasattr(kind, "groupBy"):
-        return SparkFrame(source)
-    return None
-
-
 def count_by_group(frame: pd.DataFrame) -> dict[Any, int]:
     """Return the numbers of rows of a partition by (model, fold), or by the only group column."""
     return frame.groupby(group_columns(frame), observed=True, dropna=False).size().to_dict()

@@ -21,9 +21,8 @@ from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.curves.groups import Cell, CompactCurve
 from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS
 from skewanova.distributed.backends import Backend
-from skewanova.distributed.case_checks import PersistedCases, summarize_groups
 from skewanova.distributed.jackknife import CaseJackknife, DistributedArcsine, Sums
-from skewanova.distributed.packing import join_groups, pack_groups
+from skewanova.distributed.packing import PersistedCases, collect_curves
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.case_deviations import PriorProjection, choose_nodes, project_r_factor
 from skewanova.inference.paired_test_set import PairedTestSet, RunAreas
@@ -90,14 +89,6 @@ def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: obje
     return read_in_memory(
         frame.sort_values(keys, key=lambda v: v.astype(str), kind="stable"), pos_label=pos_label
     )
-
-
-def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
-    """Return the checked curves of all groups, with the summaries of cases, clusters and weights."""
-    groups = pack_groups(engine, columns, pos_label)
-    table = join_groups(groups, pos_label)
-    cases, sampling, parts = summarize_groups(engine, columns, table, groups, pos_label=pos_label)
-    return replace(table, cases=cases, parts=parts, sampling=sampling)
 
 
 # --- one test set, or runs on it, that stay on the workers --------------------------------------------------

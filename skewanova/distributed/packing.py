@@ -1,26 +1,30 @@
-"""ROC curves of groups (model and fold), checked and computed on workers.
+"""ROC curves of groups (model and fold), and cases, clusters and weights, checked and summarized on workers.
 
 A group too large for one worker is split at some of its scores, and its rows are counted by score in every
 partition. The curves of the pieces join to the same curve to the last bit.
+
+All rows of a case, or of a cluster, are sent to one worker. The cases of one test set, or of runs on it, stay
+on the workers as positions on the curves of the models.
 """
 
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_integer_dtype
 
 from skewanova.base.checks import (
     Bools,
+    Floats,
     InputError,
     InputTypeError,
     RowName,
@@ -28,15 +32,33 @@ from skewanova.base.checks import (
     check_labels,
     name_row,
 )
-from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
-from skewanova.distributed.backends import GROUP_COLUMNS, Backend, Split, group_columns
-from skewanova.scores.columns import RawTable
-from skewanova.scores.table import StreamedScores
+from skewanova.curves.groups import Cell, CompactCurve, PackedCurve, WeightedCurve
+from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, RankedCases, rank_among_positives
+from skewanova.distributed.backends import GROUP_COLUMNS, Backend, RowFunction, Split, group_columns
+from skewanova.priors.evidence import UnitSums
+from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable
+from skewanova.scores.table import (
+    CaseSummary,
+    Label,
+    SamplingSummary,
+    ScoreTable,
+    SharedClusters,
+    StreamedScores,
+    WeightRange,
+    level_codes,
+    shared_clusters,
+)
 from skewanova.scores.validation import (
     build_score_table,
     check_any_row,
+    check_any_weight,
+    check_cases,
     check_cell_classes,
+    check_same_for_case,
+    check_several_clusters,
     check_weight_column,
+    check_whole_clusters,
+    drop_weightless,
     fill_fold,
     locate_group_row,
     to_categorical,
@@ -81,16 +103,12 @@ def raise_errors(results: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class PackedGroup:
-    """The curve of one group, None if all cases have weight 0, and its properties for checks across groups.
-
-    `labels` are a negative and a positive one, as written; `has_whole_cases` is True if cases are integers.
-    """
+    """The curve of one group, None if all cases have weight 0, and a negative and a positive label."""
 
     model: str
     fold: str
     curve: CompactCurve | None
     labels: tuple[str, str]
-    has_whole_cases: bool
 
 
 @return_errors
@@ -98,13 +116,15 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     """Return the checked group of some rows, its curve None if all weigh 0; or an input error, not raised."""
     frame = fill_fold(frame.reset_index(drop=True))
     where = locate_group_row(frame)
-    rows = _drop_clusters(frame, where)
+    if "cluster" in frame:
+        to_categorical(frame["cluster"], "cluster", where)
+    rows = frame.drop(columns="cluster", errors="ignore")  # other groups have rows of the same clusters
     labels = rows["y_true"].to_numpy()
     if "weight" in rows:
         weighted = check_weight_column(rows["weight"], where) > 0
         if not weighted.any():
             names = [str(label) for label in pd.unique(labels)]
-            return PackedGroup(*read_group(rows), None, (names[0], names[-1]), _has_whole_cases(rows, where))
+            return PackedGroup(*read_group(rows), None, (names[0], names[-1]))
         labels = labels[weighted]
     table = build_score_table(RawTable(rows, where), pos_label)
     (model, fold, positive, score), *_ = table.groups()
@@ -114,24 +134,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     else:
         curve = PackedCurve.from_cases(positive, score)
     names = [str(labels[np.argmin(positive)]), str(labels[np.argmax(positive)])]
-    has_whole_cases = "case" in table.frame and is_integer_dtype(table.frame["case"].cat.categories)
-    return PackedGroup(str(model), str(fold), curve, (names[0], names[1]), has_whole_cases)
-
-
-def _drop_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
-    """Return the rows without the column cluster; raise if a cluster is empty."""
-    if "cluster" not in rows:
-        return rows
-    to_categorical(rows["cluster"], "cluster", where)
-    return rows.drop(columns="cluster")
-
-
-def _has_whole_cases(rows: pd.DataFrame, where: RowName) -> bool:
-    """Return True if rows have a column case of whole numbers or their text only; raise if one is empty."""
-    if "case" not in rows:
-        return False
-    cases = to_categorical(rows["case"], "case", where, numeric=True)
-    return is_integer_dtype(cases.categories)
+    return PackedGroup(str(model), str(fold), curve, (names[0], names[1]))
 
 
 def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object) -> Bools:
@@ -154,7 +157,6 @@ class GroupSample:
     n_rows: int
     score: NDArray[Any]
     labels: tuple[str, ...]
-    has_whole_cases: bool
 
 
 @return_errors
@@ -168,14 +170,14 @@ def _sample_group(rows: pd.DataFrame) -> GroupSample:
     """Return up to SAMPLE_SIZE ascending scores of a group at equal steps of rank; labels are not checked."""
     model, fold = read_group(rows)
     location = f"a row of model {model!r} in fold {fold!r}"
-    rows = _drop_clusters(rows, lambda _: location)
+    for column in rows.columns.intersection(["case", "cluster"]):
+        to_categorical(rows[column], column, lambda _: location)
     if "weight" in rows:
         check_weight_column(rows["weight"], lambda _: location)
     score = np.sort(validate_scores(rows["y_score"], "y_score", lambda _: location))
     index = np.linspace(0, len(score) - 1, min(len(score), SAMPLE_SIZE)).astype(np.intp)
     labels = tuple(dict.fromkeys(map(str, pd.factorize(rows["y_true"], use_na_sentinel=False)[1])))
-    has_whole_cases = _has_whole_cases(rows, lambda _: location)
-    return GroupSample((model, fold), len(rows), score[index], labels[:5], has_whole_cases)
+    return GroupSample((model, fold), len(rows), score[index], labels[:5])
 
 
 def read_group(rows: pd.DataFrame) -> Group:
@@ -289,34 +291,24 @@ def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedSco
             counts[i, j] = item.curve.n_negative, item.curve.n_positive
             curves[models[i], folds[j]] = item.curve
     check_cell_classes(models, folds, counts, weighted=any(item.curve is None for item in groups))
-    return StreamedScores(models, folds, counts, curves, cases=None, source=None)
+    return StreamedScores(models, folds, counts, curves)
 
 
 def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) -> list[PackedGroup]:
     """Return the checked groups, in order of model and fold as text; in pieces if one is too large."""
-    cuts, sketches = {}, []
     if engine.n_rows() > MAX_GROUP_ROWS and max(engine.count_rows(columns).values()) > MAX_GROUP_ROWS:
-        parts = raise_errors(engine.map_partitions(columns, sample_groups))
-        sketches = [item for part in parts for item in part]
-        cuts = choose_cuts(sketches, MAX_GROUP_ROWS)
-    if cuts:
-        packed = _pack_pieces(engine, columns, sketches, cuts=cuts, pos_label=pos_label)
+        packed = _pack_pieces(engine, columns, pos_label)
     else:
         packed = raise_errors(engine.map_groups(columns, partial(pack_group, pos_label=pos_label)))
     check_any_row(len(packed))
     return sorted(packed, key=attrgetter(*GROUP_COLUMNS))
 
 
-def _pack_pieces(
-    engine: Backend,
-    columns: Mapping[str, str],
-    sketches: Sequence[GroupSample],
-    *,
-    cuts: Mapping[Group, NDArray[Any]],
-    pos_label: object,
-) -> list[PackedGroup]:
+def _pack_pieces(engine: Backend, columns: Mapping[str, str], pos_label: object) -> list[PackedGroup]:
     """Return all groups, with curves joined from counts by score; large groups are in pieces."""
-    groups = group_parts(sketches)
+    samples = raise_errors(engine.map_partitions(columns, sample_groups))
+    sketches = [item for part in samples for item in part]
+    groups, cuts = group_parts(sketches), choose_cuts(sketches, MAX_GROUP_ROWS)
     written = [
         (label, "model {!r} in fold {!r}".format(*group))
         for group, parts in groups.items()
@@ -330,7 +322,242 @@ def _pack_pieces(
     pack = partial(pack_piece, labels=both, pos_label=pos_label)
     split = Split([*group_columns(columns), "piece"], partial(count_levels, cuts=cuts), ["piece", "n"])
     curves = join_pieces(engine.map_groups(needed, pack, split))
-    return [
-        PackedGroup(*group, curves.get(group), both, all(part.has_whole_cases for part in parts))
-        for group, parts in groups.items()
-    ]
+    return [PackedGroup(*group, curves.get(group), both) for group in groups]
+
+
+# --- cases, clusters and weights ----------------------------------------------------------------------------
+
+
+#: Approximate number of rows of a bucket.
+BUCKET_ROWS = 1 << 20
+
+
+class ClusterFacts(NamedTuple):
+    """Summary of the clusters of a bucket: the error of a cluster that a fold splits, and one name.
+
+    `shared` are the clusters in several folds, `kinds` the numbers of clusters with negatives only, positives
+    only and both, and `sums` their weights, of shape (n_models, n_folds, 2).
+    """
+
+    error: Exception | None
+    name: Label | None
+    shared: SharedClusters | None
+    kinds: NDArray[np.intp]
+    sums: UnitSums
+
+
+@dataclass(frozen=True, eq=False)
+class RowChecks:
+    """Checks of the rows of a bucket, read by the models, folds and labels of the whole table."""
+
+    models: tuple[str, ...]
+    folds: tuple[Label, ...]
+    n_models: NDArray[np.intp]
+    labels: tuple[str, str]
+    pos_label: object
+
+    def read(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows as in a score table; categories of cases and clusters are in sorted order."""
+        frame = fill_fold(frame)
+        rows = pd.DataFrame({"y_true": read_labels(frame["y_true"], self.labels, self.pos_label)})
+        for column, levels in (("model", self.models), ("fold", self.folds)):
+            rows[column] = _recode_levels(frame[column], levels)
+        for column in frame.columns.intersection(["case", "cluster"]):
+            names = to_categorical(frame[column], column, name_row, numeric=True)
+            rows[column] = names.reorder_categories(sorted(names.categories))
+        if "weight" in frame:
+            rows["weight"] = frame["weight"].to_numpy(dtype=np.float64)
+        if "y_score" in frame:
+            rows["y_score"] = validate_scores(frame["y_score"], "y_score", name_row)
+        return rows
+
+    @return_errors
+    def check_cases(self, frame: pd.DataFrame) -> CaseSummary:
+        """Return the summary of a bucket of cases, or the error of a case that repeats or is ambiguous."""
+        rows = self.read(frame)
+        self._check_rows(rows)
+        return ScoreTable(drop_weightless(rows)).summarize_cases(self.n_models)
+
+    @return_errors
+    def check_clusters(self, frame: pd.DataFrame) -> ClusterFacts:
+        """Return the facts of a bucket of clusters, or the error if a case has two clusters."""
+        rows = self.read(frame)
+        if "case" not in rows:
+            self._check_rows(rows.drop(columns="weight", errors="ignore"))
+        rows = drop_weightless(rows)
+        names = rows["cluster"].cat.categories.tolist()
+        cluster, classes = level_codes(rows, "cluster"), np.zeros((len(names), 2), dtype=bool)
+        classes[cluster, rows["y_true"].astype(np.intp)] = True
+        parts = rows.drop_duplicates(["fold", "cluster"]).sort_values(["cluster", "fold"])
+        return ClusterFacts(
+            error=return_errors(_check_sorted)(check_whole_clusters, rows) if names else None,
+            name=names[0] if names else None,
+            shared=shared_clusters(parts),
+            kinds=np.bincount(classes @ [1, 2], minlength=4)[1:],
+            sums=ScoreTable(rows).sum_units(),
+        )
+
+    @return_errors
+    def check_weights(self, frame: pd.DataFrame) -> SamplingSummary:
+        """Return sums and distinct weights in a bucket, or the error if a case has two weights."""
+        rows = self.read(frame).drop(columns="cluster", errors="ignore")
+        if "case" not in rows and len(self.folds) > 1:
+            self._check_rows(rows)
+        rows = drop_weightless(rows)
+        weight, positive = rows["weight"].to_numpy(), rows["y_true"].to_numpy()
+        distinct = _distinct_weights([weight[~positive]]), _distinct_weights([weight[positive]])
+        return SamplingSummary(0, None, ScoreTable(rows).sum_units(), None, distinct=distinct)
+
+    def _check_rows(self, rows: pd.DataFrame) -> None:
+        """Raise unless a case is once in a group, with one label, cluster and weight; messages name folds."""
+
+        def check(rows: pd.DataFrame) -> None:
+            folds = rows["fold"].tolist()
+            where: RowName = lambda row: f"a row of fold {folds[row]!r}"  # noqa: E731
+            if "case" in rows:
+                check_cases(ScoreTable(rows), where)
+            check_same_for_case(rows, where, n_models=self.n_models)
+
+        _check_sorted(check, rows)
+
+    def find_positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
+        """Return ((model, fold), unsorted distinct scores of positives) of each group that has positives."""
+        if not len(frame):
+            return []
+        rows = drop_weightless(self.read(frame))
+        groups = rows[rows["y_true"]].groupby(["model", "fold"], observed=True)["y_score"]
+        return [(cell, scores.unique()) for cell, scores in groups]
+
+    def place_cases(self, frame: pd.DataFrame, *, levels: Sequence[NDArray[Any]]) -> RankedCases:
+        """Return a bucket's cases, sorted, with slots (n_curves, n_cases) on the curves of models and runs.
+
+        `levels` are the distinct scores of the positives of each model in each run, in ascending order.
+        """
+        rows = drop_weightless(self.read(frame)).sort_values(["model", "fold", "case"])
+        scores = rows["y_score"].to_numpy().reshape(len(levels), -1)
+        slot = [rank_among_positives(*columns) for columns in zip(levels, scores, strict=True)]
+        cases, cluster = rows[: scores.shape[1]], None
+        if "cluster" in cases:
+            cluster = np.unique(level_codes(cases, "cluster"), return_inverse=True)[1]
+        weight = cases["weight"].to_numpy() if "weight" in cases else None
+        small = np.min_scalar_type(2 * max(map(len, levels)) + 1)
+        return RankedCases(cases["y_true"].to_numpy(), np.array(slot, dtype=small), cluster, weight)
+
+
+def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
+    """Return the values as a categorical of `levels`, matched as text without a final .0; or KeyError."""
+    codes, names = pd.factorize(values)
+    index = {str(level): i for i, level in enumerate(levels)}
+    texts = [name if name in index else name.removesuffix(".0") for name in map(str, names)]
+    position = np.array([index[text] for text in texts], dtype=np.intp)
+    return pd.Categorical.from_codes(position[codes], dtype=pd.CategoricalDtype([*levels]))
+
+
+def _distinct_weights(weights: Sequence[Floats]) -> Floats:
+    """Return the ascending distinct weights of all arrays, at most `MAX_DISTINCT_WEIGHTS` + 1."""
+    return np.unique(np.concatenate(weights))[: MAX_DISTINCT_WEIGHTS + 1]
+
+
+def _check_sorted(check: Callable[[pd.DataFrame], None], rows: pd.DataFrame) -> None:
+    """Call `check` on rows; if it fails, on sorted rows, so that on every engine it names the same row."""
+    try:
+        check(rows)
+    except InputError:
+        check(rows.sort_values(rows.columns.tolist(), ignore_index=True))
+
+
+# --- all buckets together -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PersistedCases:
+    """Positions of the cases of one test set, on the workers, deleted with this object."""
+
+    cells: tuple[Cell, ...]
+    engine: Backend
+    buckets: Any
+
+    def __post_init__(self) -> None:
+        # at exit the session has ended
+        weakref.finalize(self, self.engine.release, self.buckets).atexit = False
+
+    def map(self, function: Callable[[RankedCases], Any]) -> list[Any]:
+        """Return a list of the function's result for the cases of every bucket that has any."""
+        results = self.engine.map_results(self.buckets, partial(_apply_if_any, function))
+        return [item for item in results if item is not None]
+
+
+def _apply_if_any(function: Callable[[RankedCases], Any], cases: RankedCases) -> Any:
+    """Return the function's result for the cases, or None if there are none."""
+    return function(cases) if len(cases.positive) else None
+
+
+def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
+    """Return the checked curves of all groups, with the summaries of cases, clusters and weights."""
+    groups = pack_groups(engine, columns, pos_label)
+    table = join_groups(groups, pos_label)
+    n_models = (table.counts.sum(axis=2) > 0).sum(axis=0)
+    checks = RowChecks(table.models, table.folds, n_models, groups[0].labels, pos_label)
+    n_buckets = int(table.counts.sum()) // BUCKET_ROWS + 1
+    without_scores = {column: name for column, name in columns.items() if column != "y_score"}
+
+    def check_buckets(column: str, check: RowFunction) -> list[Any]:
+        return raise_errors(engine.map_groups(without_scores, check, Split.into_buckets(n_buckets, column)))
+
+    if "case" in columns:
+        table = replace(table, cases=_join_cases(check_buckets("case", checks.check_cases), table.folds))
+    if any(column in columns for column in SAMPLING_COLUMNS):
+        table = replace(table, sampling=_summarize_sampling(check_buckets, columns, checks))
+    cases = table.cases
+    if cases is None or cases.unpaired.any() or not (cases.shared == cases.n_cases).all():
+        return table
+    needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
+    scores = [item for part in engine.map_partitions(needed, checks.find_positive_scores) for item in part]
+    cells = tuple(table.packed)
+    levels = [np.unique(np.concatenate([part for key, part in scores if key == cell])) for cell in cells]
+    place_cases = partial(checks.place_cases, levels=levels)
+    split = Split.into_buckets(n_buckets, "cluster" if "cluster" in columns else "case")
+    return replace(
+        table, parts=PersistedCases(cells, engine, engine.persist_groups(columns, place_cases, split))
+    )
+
+
+def _join_cases(parts: Sequence[CaseSummary], folds: Sequence[Label]) -> CaseSummary:
+    """Return the summary of the cases of all buckets."""
+    examples = (example for part in parts for example in part.examples)
+    return CaseSummary(
+        shared=np.sum([part.shared for part in parts], axis=0),
+        n_cases=sum(part.n_cases for part in parts),
+        n_positive=sum(part.n_positive for part in parts),
+        unpaired=np.sum([part.unpaired for part in parts], axis=0),
+        examples=tuple(sorted(examples, key=lambda x: (folds.index(x[1]), isinstance(x[0], str), x[0]))),
+    )
+
+
+def _summarize_sampling(
+    check_buckets: Callable[[str, RowFunction], list[Any]], columns: Mapping[str, str], checks: RowChecks
+) -> SamplingSummary:
+    """Return the summary of clusters and weights of all buckets; raise if a check fails."""
+    weights = shared = None
+    distinct = [np.ones(1), np.ones(1)]
+    kinds: tuple[int, ...] = (0, 0, 0)
+    if "weight" in columns:
+        column = "case" if "case" in columns else "weight"
+        weighted: list[SamplingSummary] = check_buckets(column, checks.check_weights)
+        sums = UnitSums.merge([part.sums for part in weighted])
+        check_any_weight(sums.largest.max())
+        distinct = [_distinct_weights(sides) for sides in zip(*(p.distinct for p in weighted), strict=True)]
+        total = (sums.total * sums.largest).sum(axis=(0, 1))
+        low = float(min(weight[0] for weight in distinct))
+        weights = WeightRange(low, float(sums.largest.max()), float(total[1] / total.sum()))
+    if "cluster" in columns:
+        parts: list[ClusterFacts] = check_buckets("cluster", checks.check_clusters)
+        kinds = tuple(np.sum([part.kinds for part in parts], axis=0).tolist())
+        check_several_clusters(sum(kinds), next((part.name for part in parts if part.name is not None), None))
+        raise_errors([part.error for part in parts])
+        several = [part.shared for part in parts if part.shared is not None]
+        if several:
+            most = max(several, key=lambda item: (item.n_folds, str(item.name)))
+            shared = most._replace(n_clusters=sum(item.n_clusters for item in several))
+        sums = UnitSums.merge([part.sums for part in parts])
+    return SamplingSummary(sum(kinds), shared, sums, weights, kinds, (distinct[0], distinct[1]))

@@ -4,9 +4,8 @@
 - design: The design of the folds, and the ratio of test to training cases.
 - halvings: Random hold-outs and halvings of a data set, and score tables with halvings.
 - kinds: Names of designs.
-- multiclass: One-vs-rest score tables of several classes.
 - pairing: Checks before a comparison: complete folds, the same cases for all models, sanity of the scores.
-- reading: Score tables read from files, frames and queries.
+- reading: Score tables read from files, frames and queries, of several classes one-vs-rest.
 - scikit_learn: Score tables from estimators and cross_validate of scikit-learn, and scorers.
 - sources: Tables read from files, folders, frames of any library, Arrow streams and queries.
 - table: Checked tables of held-out scores.

@@ -3,8 +3,8 @@
 from .design import infer_design as infer_design
 from .table import Halvings as Halvings
 from .scikit_learn import scores_from_skore as scores_from_skore
-from .multiclass import MulticlassScores as MulticlassScores
-from .multiclass import read_multiclass as read_multiclass
+from .reading import MulticlassScores as MulticlassScores
+from .reading import read_multiclass as read_multiclass
 from .unlabelled import UnlabelledScores as UnlabelledScores
 from .unlabelled import read_unlabelled as read_unlabelled
 from .table import StreamedScores as StreamedScores

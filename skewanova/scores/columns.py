@@ -256,28 +256,20 @@ def values_or_codes(column: pd.Series[Any]) -> NDArray[Any]:
     return np.asarray(values)
 
 
-def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
-    """Return the array `values[codes]`, filled in chunks of rows."""
-    result = np.empty(len(codes), dtype=values.dtype)
-    for rows in iter_chunks(len(codes)):
-        result[rows] = values[codes[rows]]
-    return result
-
-
 def read_batches(
-    batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str, n_rows: int = 0
+    batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str
 ) -> pd.DataFrame:
     """Return the rows of all batches of Arrow arrays as one frame; raise if a column is nested.
 
     Text in `labels` becomes small integers if all values are plain whole numbers, else categories; numbers
-    and booleans keep their kind. Arrays for `n_rows` rows are allocated at once.
+    and booleans keep their kind.
     """
     for item in schema:
         if pa.types.is_nested(value_type(item.type)):
             raise InputError(
                 f"{source} must hold one value per row in {item.name!r}, but holds {value_type(item.type)}"
             )
-    readers = [_Column(n_rows, is_label=name in labels) for name in schema.names]
+    readers = [_Column(is_label=name in labels) for name in schema.names]
     for batch in batches:
         for column, reader in zip(batch, readers, strict=True):
             reader.add(column)
@@ -293,11 +285,10 @@ def value_type(kind: Any) -> Any:
 class _Column:
     """Collect a column batch by batch, as numbers, or as categories of labels that are not whole numbers."""
 
-    def __init__(self, n_rows: int, *, is_label: bool) -> None:
-        """Start empty; the first batch allocates room for `n_rows` rows, and labels may be text."""
-        self._n_rows, self._is_label = n_rows, is_label
+    def __init__(self, *, is_label: bool) -> None:
+        """Start empty; labels may be text."""
+        self._is_label = is_label
         self._values: NDArray[Any] = np.empty(0, dtype=np.bool_)
-        self._size = 0
         self._codes: dict[Any, int] = {}
 
     def add(self, column: Any) -> None:
@@ -324,7 +315,7 @@ class _Column:
         """Append the codes of dictionary-encoded labels (missing: -1); whole numbers so far become labels."""
         if not self._codes:
             self._codes[None] = -1
-            numbers, levels = pd.factorize(self._values[: self._size])
+            numbers, levels = pd.factorize(self._values)
             self._values = self._encode(levels.astype(str).tolist())[numbers]
         names = [*encoded.dictionary.to_pandas().tolist(), None]
         index = encoded.indices.cast(pa.int64()).fill_null(len(names) - 1)
@@ -338,23 +329,17 @@ class _Column:
 
     def finish(self) -> Any:
         """Return the collected values, as a categorical if a label was text, else as an array of numbers."""
-        values = self._values[: self._size]
         if not self._codes:
-            return values
-        return pd.Categorical.from_codes(values, pd.Index([*self._codes][1:], dtype=object))
+            return self._values
+        return pd.Categorical.from_codes(self._values, pd.Index([*self._codes][1:], dtype=object))
 
     def _append(self, values: NDArray[Any]) -> None:
-        """Append values to the buffer `_values`, enlarged and cast to the common dtype where necessary."""
-        size, dtype = self._size + len(values), values.dtype
-        if self._size:
-            dtype = np.result_type(self._values, values)
-        if size > len(self._values) or dtype != self._values.dtype:
-            n_rows = len(self._values) if size <= len(self._values) else max(self._n_rows, 2 * size)
-            larger = np.empty(n_rows, dtype)
-            larger[: self._size] = self._values[: self._size]
-            self._values = larger
-        self._values[self._size : size] = values
-        self._size = size
+        """Append values to `_values`, which are enlarged in place and cast to the common dtype."""
+        size = len(self._values)
+        dtype = np.result_type(self._values, values) if size else values.dtype
+        self._values = self._values.astype(dtype, copy=False)
+        self._values.resize(size + len(values), refcheck=False)
+        self._values[size:] = values
 
 
 def _parse_whole_numbers(column: Any) -> Any:

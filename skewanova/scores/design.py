@@ -192,23 +192,20 @@ class FoldDesign:
             parts.append(f"cases in {self.n_clusters:,} clusters{folds}")
         if self.weighted:
             parts.append("cases weighted")
-        reason = "; ".join(parts)
-        if self.is_test_set:
-            return f"one test set ({reason})"
-        if self.has_runs:
-            kinds = {"crossed": "runs", "nested": "separate runs of each model", "fixed": "fixed runs"}
-            return f"{self.n_folds} {kinds[self.runs]} on one test set ({reason})"
+        runs = {"crossed": "runs", "nested": "separate runs of each model", "fixed": "fixed runs"}
         names = {
+            "test_set": "one test set",
+            "runs": f"{self.n_folds} {runs[self.runs]} on one test set",
             "independent": "independent folds",
             "kfold": "one cross-validation",
             "repeated_kfold": "repeated cross-validation",
             "repeated_holdout": "repeated hold-out",
             "split_half": f"repeated hold-out and {self.n_halvings} halvings of the data",
         }
-        text = f"{names[self.kind]}, {self.n_folds} folds"
+        text = names[self.kind] + f", {self.n_folds} folds" * self.is_over_folds
         if self.overlapping:
             text += f", {self.ratio:.3g} test case{'s' * (self.ratio != 1)} for each training case"
-        return f"{text} ({reason})"
+        return f"{text} ({'; '.join(parts)})"
 
 
 def as_design(design: str | FoldDesign) -> FoldDesign:

@@ -17,10 +17,17 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, InputError, check_count, check_fraction
-from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, SAMPLING_COLUMNS, RawTable
+from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, RawTable
 from skewanova.scores.design import MIN_INNER_FOLDS
 from skewanova.scores.table import Codes, Halvings, Label, ScoreTable
-from skewanova.scores.validation import INTEGER_TEXT, build_score_table, to_categorical
+from skewanova.scores.validation import (
+    INTEGER_TEXT,
+    build_score_table,
+    check_labels_of_cases,
+    check_same_for_case,
+    check_score_columns,
+    to_categorical,
+)
 
 Rows = NDArray[np.intp]
 
@@ -62,6 +69,9 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
     halved = np.flatnonzero(part > 0)
     halvings = _build_halvings(raw.take(halved), part[halved] - 1, pos_label)
     _check_holdouts_in_halvings(table, halvings)
+    rows = check_score_columns(raw, pos_label)
+    check_labels_of_cases(ScoreTable(rows))
+    check_same_for_case(rows, raw.where)
     return replace(table, halvings=halvings, n_cases=halvings.n_cases)
 
 
@@ -82,12 +92,11 @@ def _has_halvings(frame: pd.DataFrame) -> bool:
 def _part_codes(raw: RawTable) -> Codes:
     """Return the position of every row's part in `PARTS`; raise for any other part."""
     part = to_categorical(raw.frame["part"], "part", raw.where)
-    names = [str(name) for name in part.categories]
-    unknown = [name for name in names if name not in PARTS]
-    if unknown:
-        row = int(np.argmax(part == unknown[0]))
-        raise InputError(f"`part` must be one of {', '.join(PARTS)}; not {unknown[0]!r} at {raw.where(row)}")
-    return np.asarray(np.array([PARTS.index(name) for name in names], dtype=np.intp)[part.codes])
+    codes = part.set_categories(PARTS).codes.astype(np.intp)
+    if codes.min() < 0:
+        row = int(np.argmin(codes))
+        raise InputError(f"`part` must be one of {', '.join(PARTS)}; not {part[row]!r} at {raw.where(row)}")
+    return np.asarray(codes)
 
 
 def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
@@ -117,21 +126,7 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
 
 def _check_halves(halvings: Halvings) -> None:
     """Raise unless models test each case once per halving, and a class's halves are within a factor 2."""
-    missing = np.argwhere(halvings._sizes == 0)
-    if len(missing):
-        halving, half = missing[0]
-        raise InputError(
-            f"every halving must have both halves, but {PARTS[1 + half]} is missing in halving "
-            f"{halvings.labels[halving]!r}"
-        )
     scores = halvings.scores
-    absent = np.argwhere(scores.counts.sum(axis=2) == 0)
-    if len(absent):
-        model, fold = absent[0]
-        raise InputError(
-            "every model must be scored in every fold of every half, but model "
-            f"{scores.models[model]!r} is not in fold {scores.folds[fold]} ({len(absent)} such in all)"
-        )
     cases = scores.frame["case"].cat.categories.tolist()
     shape = len(scores.models), halvings.n_halvings, len(cases)
     cell = scores.codes("model"), halvings.halving[scores.codes("fold")], scores.codes("case")
@@ -158,28 +153,15 @@ def _check_halves(halvings: Halvings) -> None:
 
 
 def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
-    """Raise unless halvings have the hold-outs' models and cases, with equal labels, clusters and weights."""
+    """Raise unless halvings have the models of the hold-outs, and all their cases."""
     odd = sorted(set(table.models) ^ set(halvings.scores.models))
     if odd:
         raise InputError(
             f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one; score it in "
             "both, or leave its rows out"
         )
-    for column in ("y_true", *SAMPLING_COLUMNS):
-        if column in table.frame:
-            held_out, halved = (
-                each.frame.drop_duplicates("case").set_index("case")[column].astype(object).rename(index=str)
-                for each in (table, halvings.scores)
-            )
-            absent = held_out.index.difference(halved.index, sort=False)
-            pairs = pd.concat([held_out.drop(absent), halved], axis=1, join="inner")
-            odd_cases = pairs[pairs.iloc[:, 0].map(str) != pairs.iloc[:, 1].map(str)]
-            for case, first, second in odd_cases[:1].itertuples(name=None):
-                raise InputError(
-                    f"a case must have one {'label' if column == 'y_true' else column}, but case "
-                    f"{case!r:.40} has {first!r:.40} in the hold-outs and {second!r:.40} in the halvings "
-                    f"({len(odd_cases)} such cases in all)"
-                )
+    held_out, halved = ([*map(str, t.frame["case"].cat.categories)] for t in (table, halvings.scores))
+    absent = pd.Index(held_out).difference(halved, sort=False)
     if len(absent):
         raise InputError(
             f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in no "

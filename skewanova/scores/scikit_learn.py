@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,9 +20,9 @@ from skewanova.base.checks import (
     InputTypeError,
     check_choice,
     check_labels,
+    check_named_models,
     check_prior,
     check_same_length,
-    check_text,
     to_array,
 )
 from skewanova.curves.areas import auprec_score, iauprec_score
@@ -376,14 +376,10 @@ def scores_from_cv_results(
     check_named_models(cv_results, "cv_results")
     options: dict[str, Any] = {"response_method": response_method, "class_prior": class_prior}
     data = check_data(X, y, groups, pos_label=pos_label, **options)
-    tests = {name: find_test_rows(result, len(data.positive), name) for name, result in cv_results.items()}
-    _check_same_splits(tests)
-    scores = [
-        _name_errors(name, fold, data.scores, estimator, test)
-        for name, result in cv_results.items()
-        for fold, (estimator, test) in enumerate(zip(result["estimator"], tests[name], strict=True), 1)
-    ]
-    return _build_table(list(tests), _number_tests(tests), scores, data)
+    n_cases = len(data.positive)
+    tests = {name: find_test_rows(result, n_cases, name) for name, result in cv_results.items()}
+    scored = {name: zip(result["estimator"], tests[name], strict=True) for name, result in cv_results.items()}
+    return _collect_scores(tests, scored, data, data.scores)
 
 
 def scores_from_skore(
@@ -437,13 +433,8 @@ def scores_from_skore(
             "give skore.evaluate the same `X` and `y` for all"
         )
     tests = {name: rows for name, (_, rows, _) in opened.items()}
-    _check_same_splits(tests)
-    scores = [
-        _name_errors(name, fold, data.score_report, fold_report)
-        for name, (_, _, reports) in opened.items()
-        for fold, fold_report in enumerate(reports, 1)
-    ]
-    return _build_table(list(models), _number_tests(tests), scores, data)
+    scored = {name: zip(reports, strict=True) for name, (_, _, reports) in opened.items()}
+    return _collect_scores(tests, scored, data, data.score_report)
 
 
 def _open_report(report: Any, name: str) -> tuple[Any, list[Rows], list[Any]]:
@@ -467,12 +458,6 @@ def _open_report(report: Any, name: str) -> tuple[Any, list[Rows], list[Any]]:
         return labels, [np.arange(n_cases)], [report]
     tests = enumerate((test for _, test in report.split_indices), 1)
     return labels, [_check_positions(test, n_cases, fold) for fold, test in tests], report.reports_
-
-
-def _number_tests(tests: Mapping[str, Sequence[Rows]]) -> list[Split]:
-    """Return splits of the first model's tests, unchecked, numbered from 1, without training cases."""
-    shared = enumerate(next(iter(tests.values())), 1)
-    return [Split(np.empty(0, dtype=np.intp), test, fold) for fold, test in shared]
 
 
 def auprec_scorer(
@@ -564,19 +549,6 @@ def _make_scorer(measure: Callable[..., float], response_method: str, **options:
     return import_sklearn("metrics").make_scorer(measure, response_method=method, **options)
 
 
-def check_named_models(models: object, name: str) -> None:
-    """Raise unless `models` is a mapping, not empty, whose keys are all text."""
-    if not isinstance(models, Mapping):
-        kind = type(models).__name__
-        raise InputTypeError(f"`{name}` must be a mapping by names, as {{'A': ...}}, but got {kind}")
-    if not models:
-        raise InputError(f"`{name}` must hold at least one model, but is empty")
-    unnamed = [key for key in models if not isinstance(key, str)]
-    if unnamed:
-        raise InputTypeError(f"`{name}` must have names that are text, but has the name {unnamed[0]!r}")
-    check_text(models, f"`{name}`")
-
-
 def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any) -> LabelledData:
     """Return the LabelledData of equally long arguments; `options` are response_method and class_prior."""
     check_response_method(**options)
@@ -604,8 +576,13 @@ def _name_errors(model: str, fold: Label, work: Callable[..., NDArray[Any]], *ar
         ) from error
 
 
-def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
-    """Raise unless all models have the same test cases in every fold."""
+def _collect_scores(
+    tests: Mapping[str, Sequence[Rows]],
+    scored: Mapping[str, Iterable[tuple[Any, ...]]],
+    data: LabelledData,
+    score: Callable[..., NDArray[Any]],
+) -> ScoreTable:
+    """Return the table of `score` of what is `scored` in every fold; raise if models' test cases differ."""
     first, *others = tests
     for name in others:
         is_same = len(tests[name]) == len(tests[first])
@@ -614,6 +591,10 @@ def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
                 f"all models must be validated on the same splits, but those of {name!r} and {first!r} "
                 "differ; validate them with one splitter with a fixed random_state, or one list of splits"
             )
+    folds = ((name, fold, args) for name, items in scored.items() for fold, args in enumerate(items, 1))
+    scores = [_name_errors(name, fold, score, *args) for name, fold, args in folds]
+    splits = [Split(np.empty(0, dtype=np.intp), test, fold) for fold, test in enumerate(tests[first], 1)]
+    return _build_table(list(tests), splits, scores, data)
 
 
 def _build_table(

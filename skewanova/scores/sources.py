@@ -53,12 +53,16 @@ BYTES_PER_ROW, MEMORY_SHARE = 30, 0.9
 MIN_LINE_BYTES, GZIP_FACTOR = 25, 4
 
 
-def detect_backend(source: object) -> Any:
+def detect_backend(source: Any) -> Any:
     """Return a Backend that wraps a frame of Dask or Spark, or None for any other source."""
-    homes = {base.__module__.partition(".")[0] for base in type(source).__mro__}
-    if not homes & {"dask", "dask_expr", "pyspark"}:
+    native = nw.to_native(source, pass_through=True)
+    native = native.to_spark() if hasattr(type(native), "to_spark") else native  # of pandas on Spark
+    is_dask = nw.dependencies.is_dask_dataframe(native)
+    is_spark = nw.dependencies.is_pyspark_dataframe, nw.dependencies.is_pyspark_connect_dataframe
+    if not (is_dask or any(check(native) for check in is_spark)):
         return None
-    return import_module("skewanova.distributed.backends").make_backend(source)
+    backends: Any = import_module("skewanova.distributed.backends")
+    return (backends.DaskFrame if is_dask else backends.SparkFrame)(native)
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:
@@ -94,8 +98,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         _check_memory(parquet.n_rows, name, _write_remedy(path, columns))
         names = columns.select(parquet.schema.names, name)
         schema = pa.schema([parquet.schema.field(column) for column in names])
-        batches, n_rows = parquet.batches(names), parquet.n_rows
-        frame = read_batches(batches, schema, labels=columns.text, source=name, n_rows=n_rows)
+        frame = read_batches(parquet.batches(names), schema, labels=columns.text, source=name)
         return frame, parquet.where
     if not is_text(path):
         raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -98,7 +98,7 @@ class _ScoreSummaries:
     counts: NDArray[np.int64]
     cases: CaseSummary | None
     sampling: SamplingSummary | None
-    source: Path | None
+    source: Path | None = None  #: The file that a table in memory was read from.
 
     def __repr__(self) -> str:
         """Return text such as '<ScoreTable: 600 rows, 3 models x 2 folds, of 'scores.csv'>'."""
@@ -210,17 +210,20 @@ class ScoreTable(_ScoreSummaries):
         has_clusters, has_weights = "cluster" in frame, "weight" in frame
         if not (has_clusters or has_weights):
             return None
-        positive = frame["y_true"].to_numpy()
-        kind = 2 * self._cell_codes.astype(np.intp) + positive
-        unit = self.codes("cluster") if has_clusters else np.arange(len(kind))
-        weight = frame["weight"].to_numpy() if has_weights else None
-        prior = float(np.average(positive, weights=weight))
-        return SamplingSummary(
-            n_clusters=frame["cluster"].nunique() if has_clusters else 0,
-            shared=shared_clusters(frame) if has_clusters else None,
-            sums=UnitSums.from_cases(kind, unit, weight, self.counts.size).reshape(*self.counts.shape),
-            weights=None if weight is None else WeightRange(weight.min(), weight.max(), prior),
-        )
+        weights = None
+        if has_weights:
+            prior = float(np.average(frame["y_true"], weights=frame["weight"]))
+            weights = WeightRange(frame["weight"].min(), frame["weight"].max(), prior)
+        n_clusters = frame["cluster"].nunique() if has_clusters else 0
+        shared = shared_clusters(frame) if has_clusters else None
+        return SamplingSummary(n_clusters, shared, self.sum_units(), weights)
+
+    def sum_units(self) -> UnitSums:
+        """Return the sums of the weights of clusters or else of cases, of shape (n_models, n_folds, 2)."""
+        kind = 2 * self._cell_codes.astype(np.intp) + self.frame["y_true"].to_numpy()
+        unit = self.codes("cluster") if "cluster" in self.frame else np.arange(len(kind))
+        weight = self.frame["weight"].to_numpy() if "weight" in self.frame else None
+        return UnitSums.from_cases(kind, unit, weight, self.counts.size).reshape(*self.counts.shape)
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
         """Yield model, fold, mask of positives and scores of every (model, fold), model by model."""
@@ -242,7 +245,8 @@ class ScoreTable(_ScoreSummaries):
         cell = self._cell_codes
         values = [values_or_codes(self.frame[column]) for column in columns]
         if (cell[1:] < cell[:-1]).any():
-            values = _sort_by_cell(cell, values, sizes)
+            order = np.argsort(cell, kind="stable")
+            values = [column[order] for column in values]
         return values, sizes[sizes > 0]
 
     def ties(self) -> Iterator[TieCounts]:
@@ -294,17 +298,20 @@ class ScoreTable(_ScoreSummaries):
     @cached_property
     def cases(self) -> CaseSummary | None:  # type: ignore[override]
         """Summary of the cases, those of dropped folds included; None if rows do not name them."""
-        if "case" not in self.frame:
-            return None
+        has_cases = "case" in self.frame
+        return self.summarize_cases((self.counts.sum(axis=2) > 0).sum(axis=0)) if has_cases else None
+
+    def summarize_cases(self, n_models: NDArray[np.intp]) -> CaseSummary:
+        """Return the summary of named cases, unpaired unless scored by `n_models` of each fold."""
         (case,), sizes = self._columns_by_cell("case")
-        groups: dict[Label, list[NDArray[Any]]] = {fold: [] for fold in self.folds}
-        for (_, fold), cases in zip(self.cells, np.split(case, np.cumsum(sizes)[:-1]), strict=True):
+        groups: dict[Label, list[NDArray[Any]]] = {fold: [case[:0]] for fold in self.folds}
+        for (_, fold), cases in zip(self.cells, np.split(case, np.cumsum(sizes))[:-1], strict=True):
             groups[fold].append(cases)
         members, unpaired, examples = [], [], []
         names = self.frame["case"].cat.categories
-        for fold, parts in groups.items():
-            cases, n_models = np.unique(np.concatenate(parts), return_counts=True)
-            odd = cases[n_models != len(parts)]
+        for (fold, parts), expected in zip(groups.items(), n_models, strict=True):
+            cases, n_rows = np.unique(np.concatenate(parts), return_counts=True)
+            odd = cases[n_rows != expected]
             members.append(cases.astype(np.int32))
             unpaired.append(len(odd))
             examples += [(name, fold) for name in names[odd[:MAX_EXAMPLES]]]
@@ -357,9 +364,7 @@ def case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
     """Return two masks over distinct cases: those positive in some row, and those negative in some row."""
     case, positive = values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
     is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
-    for rows in iter_chunks(len(case)):
-        is_positive[case[rows][positive[rows]]] = True
-        is_negative[case[rows][~positive[rows]]] = True
+    is_positive[case[positive]] = is_negative[case[~positive]] = True
     return is_positive, is_negative
 
 
@@ -442,22 +447,6 @@ class Halvings:
         )
 
 
-def _sort_by_cell(
-    cell: NDArray[Any], values: Sequence[NDArray[Any]], sizes: NDArray[np.int64]
-) -> list[NDArray[Any]]:
-    """Return the columns with rows sorted by cell, in a stable order; `sizes` counts rows per cell."""
-    result = [np.empty_like(column) for column in values]
-    filled = np.cumsum(sizes) - sizes
-    for rows in iter_chunks(len(cell)):
-        order = np.argsort(cell[rows], kind="stable")
-        count = np.bincount(cell[rows], minlength=len(sizes))
-        index = np.repeat(filled - (np.cumsum(count) - count), count) + np.arange(len(order))
-        for column, target in zip(values, result, strict=True):
-            target[index] = column[rows][order]
-        filled += count
-    return result
-
-
 def _count_distinct(score: NDArray[Any]) -> int:
     """Return the number of distinct scores, at most `MAX_DISTINCT`."""
     first = len(np.unique(score[:FIRST_ROWS]))
@@ -491,8 +480,6 @@ class StreamedScores(_ScoreSummaries):
         The curve of every (model, fold), model by model.
     cases, sampling : CaseSummary, SamplingSummary or None
         Summaries of the cases, if rows name them, and of clusters and weights, if there are any.
-    source : Path or None
-        The file or folder that was read; None for a frame.
     parts : PersistedCases or None
         Cases of a test set on the workers, if all models and runs have the same cases.
     """
@@ -501,8 +488,7 @@ class StreamedScores(_ScoreSummaries):
     folds: tuple[Label, ...]
     counts: NDArray[np.int64]
     packed: dict[tuple[str, Label], CompactCurve]
-    cases: CaseSummary | None
-    source: Path | None
+    cases: CaseSummary | None = None
     parts: Any = None
     sampling: SamplingSummary | None = None
 
@@ -555,9 +541,7 @@ class StreamedScores(_ScoreSummaries):
         return cases.n_cases - cases.n_positive, cases.n_positive
 
     def sha256(self) -> str:
-        """Return the hexadecimal SHA-256 of the source if it still exists, else of the curves."""
-        if self.source is not None and self.source.exists():
-            return hash_path(self.source)
+        """Return the hexadecimal SHA-256 of the curves."""
         result = hashlib.sha256()
         for cell, curve in self.packed.items():
             result.update(repr((cell, curve.n_positive, curve.n_negative)).encode())

@@ -227,10 +227,9 @@ def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
     if all(text.strip().lower() in _BOOLEANS for text in texts):
         return np.array([_BOOLEANS[text.strip().lower()] for text in texts], dtype=bool), None
     if all(map(_WHOLE_NUMBER.fullmatch, texts)):
-        whole_numbers = list(map(int, texts))
-        for dtype in (np.int64, np.uint64):
-            if np.iinfo(dtype).min <= min(whole_numbers) and max(whole_numbers) <= np.iinfo(dtype).max:
-                return np.array(whole_numbers, dtype=dtype), None
+        whole_numbers = np.array(list(map(int, texts)))  # of objects or floats beyond 64 bits
+        if whole_numbers.dtype.kind in "iu":
+            return whole_numbers, None
     values = np.empty(len(texts))
     for i, text in enumerate(texts):
         try:

@@ -18,7 +18,7 @@ from skewanova.priors.mixtures import N_BINS, bin_scores
 from skewanova.scores.columns import ColumnMap
 from skewanova.scores.sources import load_table
 from skewanova.scores.table import Scores, ScoreTable, hash_path
-from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
+from skewanova.scores.validation import check_any_row, read_names, validate_scores
 
 #: Columns of a table of unlabelled scores; batch, case and y_true (where known by now) are optional.
 UNLABELLED_COLUMNS = ("model", "y_score", "batch", "case", "y_true")
@@ -138,15 +138,8 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     """
     raw = load_table(source, ColumnMap.from_names(columns, allowed=UNLABELLED_COLUMNS))
     check_any_row(len(raw.frame), "table of unlabelled scores")
-    frame = pd.DataFrame(
-        {
-            "model": to_categorical(raw.frame["model"], "model", raw.where),
-            "y_score": validate_scores(raw.frame["y_score"], "y_score", raw.where),
-        }
-    )
-    for column in ("batch", "case"):
-        if column in raw.frame:
-            frame[column] = to_categorical(raw.frame[column], column, raw.where, numeric=True)
+    model, score = read_names(raw, "model"), validate_scores(raw.frame["y_score"], "y_score", raw.where)
+    frame = pd.DataFrame({**model, "y_score": score, **read_names(raw, "batch", "case")})
     repeated = np.flatnonzero(frame.duplicated(["model", "case"])) if "case" in frame else np.empty(0)
     if len(repeated):
         again = "; if case numbers start again in every batch, join batch and number" * ("batch" in frame)

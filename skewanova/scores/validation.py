@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,17 +16,15 @@ from skewanova.base.checks import (
     Bools,
     Floats,
     InputError,
-    InputTypeError,
     MultipleDatasetsError,
     RowName,
     check_labels,
     check_scores,
     check_text,
     check_weights,
-    is_numeric,
     name_row,
 )
-from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable, decode, encode_whole_numbers, values_or_codes
+from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable, encode_whole_numbers, values_or_codes
 from skewanova.scores.table import MAX_EXAMPLES, Codes, Label, ScoreTable, case_labels, level_codes
 
 INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
@@ -53,15 +51,7 @@ def locate_group_row(frame: pd.DataFrame) -> RowName:
 
 def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArray[Any]:
     """Return the scores in their own dtype, infinite ones too; raise for text, other objects and NaN."""
-    score = values.to_numpy()
-    if score.dtype.kind == "O":
-        bad = next((row for row, value in enumerate(score) if not is_numeric(value)), None)
-        hint = "convert the column to floats"
-        if bad is not None:
-            hint = f"the first that is not a number is {score[bad]!r:.40} at {where(bad)}"
-        dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
-        raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {dtype}; {hint}")
-    return check_scores(score, name, where=where)
+    return check_scores(values.to_numpy(), name, where=where, remedy="convert the column to floats")
 
 
 def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
@@ -70,7 +60,8 @@ def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName
         codes = values_or_codes(values)
         if codes.min() >= 0:
             with suppress(InputError):
-                return decode(codes, check_labels(values.cat.categories.to_numpy(), pos_label=pos_label))
+                positive = check_labels(values.cat.categories.to_numpy(), pos_label=pos_label)
+                return np.asarray(positive[codes])
     return check_labels(values.to_numpy(), pos_label=pos_label, where=where)
 
 
@@ -90,12 +81,9 @@ def to_categorical(
             values = values.map(str, na_action="ignore")
         except UnicodeEncodeError as error:  # from pandas 3 on, which stores text as UTF-8
             check_text([error.object], f"`{name}`")
-    is_coded = isinstance(values.dtype, pd.CategoricalDtype)
-    codes, names = (values_or_codes(values), values.cat.categories) if is_coded else pd.factorize(values)
-    used = pd.unique(codes)
-    used = used[used >= 0]
-    text = [str(value) for value in names[used]]
-    blank = [code for code, label in zip(used, text, strict=True) if not label.strip()]
+    codes, names = pd.factorize(values)
+    text = [str(value) for value in names]
+    blank = [code for code, label in enumerate(text) if not label.strip()]
     if blank or codes.min() < 0:
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
@@ -104,9 +92,14 @@ def to_categorical(
     numbers = _parse_levels(text) if numeric else None
     in_order = np.array(text, dtype=object) if numbers is None else numbers
     position, levels = pd.factorize(in_order, sort=numbers is not None)
-    recoded = np.zeros(len(names), dtype=np.min_scalar_type(-len(levels)))
-    recoded[used] = position
-    return pd.Categorical.from_codes(decode(codes, recoded), dtype=pd.CategoricalDtype(pd.Index(levels)))
+    recoded = position.astype(np.min_scalar_type(-len(levels)))
+    return pd.Categorical.from_codes(recoded[codes], dtype=pd.CategoricalDtype(pd.Index(levels)))
+
+
+def read_names(raw: RawTable, *columns: str) -> dict[str, Any]:
+    """Return those of the columns that there are as categoricals, of whole numbers only if not of models."""
+    present = [column for column in columns if column in raw.frame]
+    return {c: to_categorical(raw.frame[c], c, raw.where, numeric=c != "model") for c in present}
 
 
 def _parse_levels(texts: list[str]) -> NDArray[np.int64] | None:
@@ -150,24 +143,6 @@ def raise_multiple_datasets(column: str, n_datasets: int, *, classes: Sequence[s
         )
 
 
-def raise_duplicates(n_rows: int, examples: str) -> NoReturn:
-    """Raise the error of `n_rows` rows that repeat a (model, fold, case), always."""
-    raise InputError(
-        f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {examples}; if they "
-        "are of several folds or runs, number these in a column fold; if folds are bootstrap resamples, give "
-        "the test set once: its cases are resampled for you"
-    )
-
-
-def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
-    """Raise the error of `n_cases` cases that have both labels, always."""
-    raise InputError(
-        f"a case must have one label, but {n_cases} cases have both, the first: "
-        f"{', '.join(map(repr, cases))}; if case numbers start again in every fold, make them unique, "
-        "for example by joining fold and number"
-    )
-
-
 # --- clusters and weights of cases -------------------------------------------------------------------------
 
 
@@ -182,35 +157,28 @@ def check_any_weight(largest: float) -> None:
         raise InputError("`weight` must be above 0 in some row, but is 0 in all")
 
 
-def check_sampling(frame: pd.DataFrame, where: RowName) -> pd.DataFrame:
-    """Return rows of weight above 0; raise if a case has two weights or clusters, or a fold part of one."""
-    check_same_for_case(frame, where)
-    if "weight" in frame:
-        frame = frame[frame["weight"] > 0].reset_index(drop=True)
-        for column in ("case", "cluster"):
-            if column in frame:
-                frame[column] = frame[column].cat.remove_unused_categories()
-    if "cluster" in frame:
-        names = frame["cluster"].cat.categories
-        check_several_clusters(len(names), names.tolist()[0])
-        check_whole_clusters(frame)
-    return frame
+def drop_weightless(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of weight above 0, and only their cases and clusters; without weights, all rows."""
+    if "weight" not in frame:
+        return frame
+    frame = frame[frame["weight"] > 0].reset_index(drop=True)
+    names = frame.columns.intersection(["case", "cluster"])
+    return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in names})
 
 
 def check_same_for_case(frame: pd.DataFrame, where: RowName, *, n_models: Codes | None = None) -> None:
     """Raise unless a case has one cluster and one weight; `n_models` is the number of models per fold."""
     for column in SAMPLING_COLUMNS:
         if column in frame:
-            value = pd.factorize(frame[column])[0].astype(np.intp)
             if "case" in frame or len(frame["fold"].cat.categories) == 1:
-                _check_case_by_case(frame, column, value, where)
+                _check_case_by_case(frame, column, where)
             else:
-                _check_fold_by_fold(frame, column, value, where, n_models=n_models)
+                _check_fold_by_fold(frame, column, where, n_models)
 
 
-def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: RowName) -> None:
+def _check_case_by_case(frame: pd.DataFrame, column: str, where: RowName) -> None:
     """Raise unless a case has one value; without names, rows of one fold are matched by their order."""
-    has_cases = "case" in frame
+    value, has_cases = pd.factorize(frame[column])[0], "case" in frame
     case = level_codes(frame, "case") if has_cases else frame.groupby("model", observed=True).cumcount()
     _, start, index = np.unique(case, return_index=True, return_inverse=True)
     first = start[index.reshape(-1)]
@@ -229,10 +197,9 @@ def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: R
     )
 
 
-def _check_fold_by_fold(
-    frame: pd.DataFrame, column: str, value: Codes, where: RowName, *, n_models: Codes | None
-) -> None:
+def _check_fold_by_fold(frame: pd.DataFrame, column: str, where: RowName, n_models: Codes | None) -> None:
     """Raise unless all models of a fold have equally many rows of each value (cases have no names)."""
+    value = pd.factorize(frame[column])[0]
     rows = pd.DataFrame({key: level_codes(frame, key) for key in ("fold", "model")}).assign(value=value)
     n_rows = rows.groupby(["fold", "value", "model"]).size()
     sizes = n_rows.groupby(["fold", "value"]).agg(["nunique", "size"])
@@ -267,12 +234,10 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
     """Raise unless every fold tests all cases of a cluster in the table, or none."""
     codes = {name: level_codes(frame, name) for name in ("fold", "cluster", "case", "model") if name in frame}
     rows = pd.DataFrame(codes)
-    if "case" in rows:
-        tested = rows.drop_duplicates(["fold", "case"]).groupby(["fold", "cluster"]).size()
-        n_cases = rows.drop_duplicates("case").groupby("cluster").size()
-    else:  # largest number in a model and fold
-        tested = rows.groupby(["fold", "cluster", "model"]).size().groupby(["fold", "cluster"]).max()
-        n_cases = tested.groupby("cluster").max()
+    if "case" not in rows:  # so that the largest number in a model and fold counts
+        rows["case"] = rows.groupby(["fold", "cluster", "model"]).cumcount()
+    tested = rows.drop_duplicates(["fold", "cluster", "case"]).groupby(["fold", "cluster"]).size()
+    n_cases = rows.drop_duplicates(["cluster", "case"]).groupby("cluster").size()
     expected = n_cases.loc[tested.index.get_level_values("cluster")].to_numpy()
     odd = np.flatnonzero(tested.to_numpy() != expected)
     if len(odd):
@@ -290,41 +255,46 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
 # --- the table ---------------------------------------------------------------------------------------------
 
 
-def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Return the score table of raw columns, after checks of its rows, cases, clusters and weights."""
+def check_score_columns(raw: RawTable, pos_label: object) -> pd.DataFrame:
+    """Return the frame of a score table of raw columns, each checked by itself."""
     columns, where = raw.frame, raw.where
     check_any_row(len(columns))
-    frame = pd.DataFrame(
-        {
-            "model": to_categorical(columns["model"], "model", where),
-            "fold": to_categorical(columns["fold"], "fold", where, numeric=True),
-            "y_true": check_label_column(columns["y_true"], pos_label, where),
-            "y_score": validate_scores(columns["y_score"], "y_score", where),
-            **{
-                column: to_categorical(columns[column], column, where, numeric=True)
-                for column in ("case", "cluster")
-                if column in columns
-            },
-        },
-        copy=False,
-    )
+    values = {
+        **read_names(raw, "model", "fold"),
+        "y_true": check_label_column(columns["y_true"], pos_label, where),
+        "y_score": validate_scores(columns["y_score"], "y_score", where),
+        **read_names(raw, "case", "cluster"),
+    }
+    frame = pd.DataFrame(values, copy=False)
     if "weight" in columns:
         frame["weight"] = check_weight_column(columns["weight"], where)
         check_any_weight(frame["weight"].max())
-    table = ScoreTable(frame, raw.source)
-    if "weight" not in columns:  # with weights, this is checked after cases of weight 0 are left out
+    return frame
+
+
+def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
+    """Return the score table of raw columns, after checks of its rows, cases, clusters and weights."""
+    table = ScoreTable(check_score_columns(raw, pos_label), raw.source)
+    if "weight" not in table.frame:  # else checked when cases of weight 0 are left out
         check_cell_classes(table.models, table.folds, table.counts)
-    if "case" in columns:
-        _check_cases(table, where)
-    if any(column in columns for column in SAMPLING_COLUMNS):
-        table = replace(table, frame=check_sampling(frame, where))
-        check_cell_classes(table.models, table.folds, table.counts, weighted="weight" in columns)
+    if "case" in table.frame:
+        check_cases(table, raw.where)
+    if any(column in table.frame for column in SAMPLING_COLUMNS):
+        check_same_for_case(table.frame, raw.where)
+        table = replace(table, frame=drop_weightless(table.frame))
+        if "cluster" in table.frame:
+            names = table.frame["cluster"].cat.categories
+            check_several_clusters(len(names), names.tolist()[0])
+            check_whole_clusters(table.frame)
+        check_cell_classes(table.models, table.folds, table.counts, weighted="weight" in table.frame)
     return table
 
 
-def _check_cases(table: ScoreTable, where: RowName) -> None:
+def check_cases(table: ScoreTable, where: RowName) -> None:
     """Raise if a (model, fold, case) repeats, with its rows by `where`, or if a case has both labels."""
-    if _has_repeated_cases(table):
+    (case,), sizes = table._columns_by_cell("case")
+    groups = (np.sort(cases) for cases in np.split(case, np.cumsum(sizes)[:-1]))
+    if any((cases[1:] == cases[:-1]).any() for cases in groups):
         n_cases = len(table.frame["case"].cat.categories)
         key = table._cell_codes.astype(np.int64) * n_cases + table.codes("case")
         repeated = np.flatnonzero(pd.Series(key).duplicated())
@@ -333,15 +303,22 @@ def _check_cases(table: ScoreTable, where: RowName) -> None:
             f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
             for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
         )
-        raise_duplicates(len(repeated), displayed)
+        raise InputError(
+            f"(model, fold, case) must be unique, but {len(repeated)} rows repeat one: {displayed}; if they "
+            "are of several folds or runs, number these in a column fold; if folds are bootstrap resamples, "
+            "give the test set once: its cases are resampled for you"
+        )
+    check_labels_of_cases(table)
+
+
+def check_labels_of_cases(table: ScoreTable) -> None:
+    """Raise if a case has both labels."""
     is_positive, is_negative = case_labels(table)
     mixed = np.flatnonzero(is_positive & is_negative)
     if len(mixed):
-        raise_mixed_labels(len(mixed), table.frame["case"].cat.categories[mixed[:MAX_EXAMPLES]].tolist())
-
-
-def _has_repeated_cases(table: ScoreTable) -> bool:
-    """Return True if a model in a fold has a case twice."""
-    (case,), sizes = table._columns_by_cell("case")
-    groups = (np.sort(cases) for cases in np.split(case, np.cumsum(sizes)[:-1]))
-    return any((cases[1:] == cases[:-1]).any() for cases in groups)
+        cases = table.frame["case"].cat.categories[mixed[:MAX_EXAMPLES]].tolist()
+        raise InputError(
+            f"a case must have one label, but {len(mixed)} cases have both, the first: "
+            f"{', '.join(map(repr, cases))}; if case numbers start again in every fold, make them unique, "
+            "for example by joining fold and number"
+        )

@@ -211,7 +211,7 @@ COMPARED = [
     ("--at-priors 5", "^Error: Invalid value for '--at-priors': --at-priors must lie strictly between"),
     ("--paper .", "^Error: --paper must not be the current folder"),
     ("--seed -1", "-1 is not in the range x>=0"), ("--out scores.csv", "'scores.csv' is a file"),
-    ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
+    ("--figures svg,gif", "must be one of svg, png, pdf, none; but got 'gif'"),
 ]  # fmt: skip
 INTERVALS = [
     ("--prior x", "'x'"),

@@ -6,7 +6,7 @@ import pytest
 from rows_elsewhere import SET_OPTIONS, by_names
 
 import skewanova as sa
-from skewanova.distributed import backends, case_checks, packing
+from skewanova.distributed import backends, packing
 
 
 @pytest.fixture
@@ -36,6 +36,6 @@ def set_here(test_set):
 def stays(monkeypatch):
     """No rows of an engine come here."""
     monkeypatch.setattr("skewanova.distributed.loading.MAX_LOCAL_ROWS", 0)
-    monkeypatch.setattr(case_checks, "BUCKET_ROWS", 500)
+    monkeypatch.setattr(packing, "BUCKET_ROWS", 500)
     for engine in (backends.DaskFrame, backends.SparkFrame):
         monkeypatch.setattr(engine, "read_rows", None)

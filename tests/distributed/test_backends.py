@@ -31,7 +31,7 @@ from rows_elsewhere import (
 import skewanova as sa
 from skewanova.base.checks import DiskFullError, InputError
 from skewanova.distributed import backends, packing
-from skewanova.distributed.case_checks import PersistedCases
+from skewanova.distributed.packing import PersistedCases
 from skewanova.scores.design import infer_design
 from studies.areas import estimators_study
 

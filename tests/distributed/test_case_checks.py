@@ -19,7 +19,7 @@ from rows_elsewhere import (
 )
 
 import skewanova as sa
-from skewanova.distributed import case_checks, packing
+from skewanova.distributed import packing
 from skewanova.scores.pairing import describe_table
 
 pytest.importorskip("pyarrow")
@@ -110,8 +110,8 @@ def test_clusters_and_weights_of_a_set_that_stays_are_those_of_memory(kind, n_fo
 
 
 def checks_of(*models):
-    options = {"folds": (1,), "has_whole_cases": True, "labels": ("0", "1"), "pos_label": None}
-    return case_checks.RowChecks(models=models, n_models=np.array([len(models)]), **options)
+    options = {"folds": (1,), "labels": ("0", "1"), "pos_label": None}
+    return packing.RowChecks(models=models, n_models=np.array([len(models)]), **options)
 
 
 def test_weights_are_summed_class_by_class():

@@ -13,7 +13,7 @@ from rows_elsewhere import assert_alike, gathered, table
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve
-from skewanova.distributed import case_checks, packing
+from skewanova.distributed import packing
 from skewanova.scores.pairing import check_paired, describe_table
 
 pytest.importorskip("pyarrow")
@@ -34,7 +34,7 @@ CASES = {
 
 @pytest.mark.parametrize("kind", CASES)
 def test_cases_of_any_kind_are_those_of_memory(kind, monkeypatch):
-    monkeypatch.setattr(case_checks, "BUCKET_ROWS", 50)
+    monkeypatch.setattr(packing, "BUCKET_ROWS", 50)
     frame = table()
     frame["case"] = CASES[kind](frame["case"])
     assert_alike(gathered(frame), sa.read_scores(frame))

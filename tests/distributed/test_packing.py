@@ -55,17 +55,16 @@ def test_a_sketch_shows_scores_from_the_least_to_the_largest(shown, monkeypatch)
     score = np.sort(frame["y_score"][:11].to_numpy())
     assert first.score.tolist() == (score if shown > 11 else score[[0, 3, 6, 10]]).tolist()
     assert (first.group, first.n_rows, first.labels) == (("a", "2"), 11, ("1", "0"))
-    assert not first.has_whole_cases
     assert (second.group, second.n_rows, len(second.score)) == (("a", "1"), 3, 3)
     many = rows_of(9, y_true=[*"abcdefghi"], case=range(9))
     (found,) = packing.sample_groups(many)
-    assert (found.labels, found.has_whole_cases) == (tuple("abcde"), True)
+    assert found.labels == tuple("abcde")
     assert "a row of model 'a' in fold '2'" in str(packing.sample_groups(many.assign(y_score=np.nan)))
 
 
 def sketch(score, n_rows=None, group=("a", "1")):
     score = np.asarray(score, dtype=float)
-    return packing.GroupSample(group, n_rows or len(score), score, ("0", "1"), has_whole_cases=False)
+    return packing.GroupSample(group, n_rows or len(score), score, ("0", "1"))
 
 
 @pytest.mark.parametrize(("n", "most"), [(100, 30), (1000, 999), (57, 10)])
@@ -117,13 +116,12 @@ def test_cases_of_weight_0_are_left_out_of_a_packed_group():
     expected = WeightedCurve.from_cases(positive, score, weight.to_numpy())
     assert found.curve.tobytes() == expected.tobytes()
     assert (found.curve.n_positive, found.curve.n_negative) == (positive.sum(), (~positive).sum())
-    assert (found.labels, found.has_whole_cases) == (("no", "yes"), True)
+    assert found.labels == ("no", "yes")
     frame = weighted_rows(9).assign(weight=0)
     for rows, labels in ((frame, ("1", "0")), (frame[frame["y_true"] == 0], ("0", "0"))):
         found = packing.pack_group(rows, pos_label=None)
-        assert (found.curve, found.labels, found.has_whole_cases) == (None, labels, True)
+        assert (found.curve, found.labels) == (None, labels)
         assert (found.model, found.fold) == ("a", "2")
-    assert not packing.pack_group(frame.drop(columns="case"), pos_label=None).has_whole_cases
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_columns_are_named_by_the_classes_of_arrays_and_tables(tmp_path):
     owl = found.tables["owl"].frame
     assert found.classes == tuple(order)
     assert owl[owl["model"] == "net"]["y_score"].tolist() == SCORES["net"][:, 0].tolist()
-    with pytest.raises(InputTypeError, match="must be a mapping from the names of the models"):
+    with pytest.raises(InputTypeError, match="must be a mapping by names"):
         scores_from_multiclass(LABELS, SCORES["tree"])
     arrays = scores_from_multiclass(LABELS, SCORES)
     long_table().to_csv(tmp_path / "scores.csv", index=False)
@@ -58,7 +58,7 @@ def test_columns_are_named_by_the_classes_of_arrays_and_tables(tmp_path):
     (LABELS[:1].repeat(8), {"tree": np.ones((8, 1))}, {}, "at least 2 classes"),
     (np.array([1, *LABELS[1:]], dtype=object), SCORES, {}, "holds both; name the class of every column"),
     (LABELS, SCORES, {"fold": [1, 2]}, "equally long"),
-    (LABELS, {}, {}, "^`y_score` must hold the scores of at least one model, but is empty$"),
+    (LABELS, {}, {}, "^`y_score` must hold at least one model, but is empty$"),
     (LABELS, {"\ud800": np.ones((8, 3))}, {}, r"^`y_score` must hold text .* has '\\ud800'; rename it$"),
     ([None, *LABELS[1:]], SCORES, {}, "^class 'cat': `y_true` must not have missing labels, but has 2"),
     (LABELS, {"tree": np.full((8, 3), np.nan)}, {}, "^class 'cat': "),
