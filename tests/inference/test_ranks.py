@@ -104,12 +104,13 @@ def test_what_cannot_be_grouped_is_refused():
     for options, message in (
         ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
         ({"pairs": pairs, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
-        ({"pairs": dunnett, "test": "dunnett"}, "leave out `test` (and `pairs` of rank_comparison)"),
         ({"pairs": pairs.drop(columns="reject")}, "but lacks reject; skewanova.compare(scores).pairs has"),
         ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of `iauprec`, but got 'Z'; take both"),
         ({"pairs": renamed}, f"but got '{renamed['model_a'].iloc[0]}'")
     ):  # fmt: skip
         expect_error(re.escape(message), rank_comparison, frame, **options)
+    message = r"leave out `test` \(and `pairs` of rank_comparison\)$"
+    expect_error(message, rank_comparison, frame, pairs=dunnett, test="dunnett")
     expect_error("present and finite for every fold and model", rank_comparison, frame.iloc[1:])
     values = frame.rename(columns={"iauprec": "value"})
     message = "but lacks iauprec; rename a measure of your own by frame.rename(columns={'value': 'iauprec'})"
