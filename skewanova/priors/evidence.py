@@ -67,6 +67,11 @@ ENOUGH_WITH_VERY_FEW, RARE_WITH_VERY_FEW = 1000, 0.5
 MAX_MODELS_WITH_TIES, ENOUGH_WITH_TIES = 2, 100
 
 
+#: With more models than this, few distinct scores need `MIN_CASES_WITH_TIES` positives, and scores are very
+#: few below the second number (studies/records/paired.md).
+MANY_MODELS, VERY_FEW_FOR_MANY_MODELS = 4, 10
+
+
 #: Relative tolerance for rounding errors in effective numbers.
 SLACK = 1e-9
 
@@ -153,11 +158,14 @@ def scarce_class(
     n_scores: float, n_positive: float, n_effective_negative: float, prior: float, *, n_models: int = 2
 ) -> str:
     """Return "positives" or "negatives", the class too small for tests with so few distinct scores, or ""."""
-    if any(n_scores < few and n_positive < least for few, least in MIN_POSITIVES_WITH_TIES.items()):
+    limits, very_few = MIN_POSITIVES_WITH_TIES, VERY_FEW_SCORES
+    if n_models > MANY_MODELS:
+        limits, very_few = {MIN_DISTINCT_SCORES: MIN_CASES_WITH_TIES}, VERY_FEW_FOR_MANY_MODELS
+    if any(n_scores < few and n_positive < least for few, least in limits.items()):
         return "positives"
-    many = n_models > MAX_MODELS_WITH_TIES and n_positive > n_effective_negative
-    enough = ENOUGH_WITH_TIES if many and n_scores < MIN_DISTINCT_SCORES else 0
-    enough = ENOUGH_WITH_VERY_FEW if n_scores < VERY_FEW_SCORES else enough
+    several = n_models > MAX_MODELS_WITH_TIES and n_positive > n_effective_negative
+    enough = ENOUGH_WITH_TIES if several and n_scores < MIN_DISTINCT_SCORES else 0
+    enough = ENOUGH_WITH_VERY_FEW if n_scores < very_few else enough
     scarce = prior < RARE_WITH_VERY_FEW and not is_sufficient(n_effective_negative, enough)
     return "negatives" if scarce else ""
 

@@ -56,11 +56,12 @@ def test_limits_of_ties(seen, prior, why):
     ((29, 300, 99), 0.1, 3, "negatives"), ((29, 300, 99), 0.1, 2, ""), ((29, 300, 100), 0.1, 3, ""),
     ((30, 300, 99), 0.1, 3, ""), ((29, 99, 99), 0.1, 3, ""), ((29, 300, 99), 0.5, 3, ""),
     ((6, 300, 500), 0.1, 3, "negatives"),
+    ((29, 49, 100), 0.5, 5, "positives"), ((29, 49, 100), 0.5, 4, ""), ((29, 50, 100), 0.5, 5, ""),
+    ((30, 30, 100), 0.5, 5, ""), ((9, 100, 999), 0.1, 5, "negatives"), ((9, 100, 999), 0.1, 4, ""),
+    ((9, 100, 1000), 0.1, 5, ""), ((9, 100, 999), 0.5, 5, ""), ((10, 100, 100), 0.1, 5, ""),
 ])  # fmt: skip
-def test_ties_of_three_models_need_100_effective_negatives_where_positives_are_more(
-    seen, prior, n_models, why
-):
-    """Eight models of 10 neighbours, 300 positives and 50 effective negatives: pairs .032 at .005."""
+def test_ties_of_more_models_need_more_cases(seen, prior, n_models, why):
+    """Pairs of eight models of 11 scores: .028 at .005 (300 + 50 effective negatives), .020 (30 + 100)."""
     assert evidence.scarce_class(*seen, prior, n_models=n_models) == why
 
 
