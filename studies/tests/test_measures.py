@@ -27,6 +27,7 @@ from studies.measures import (
     measures_study,
     true_gain,
 )
+from studies.values import SAMPLES
 
 RECORDED = Path(__file__).resolve().parents[1] / "records" / "measures.csv"
 
@@ -136,4 +137,13 @@ def test_recorded_rates_hold_but_where_the_record_says() -> None:
     assert set(exceeds["measure"]) == {"area under ROC"}
     on_cases = frame[frame["design"].isin(TEST_SETS) & (frame["question"] == "interval of a mean")]
     assert on_cases["rate"].max() <= 0.065
+    folds = frame[
+        frame["question"].str.contains("interval") & ~frame["design"].str.contains("test set|clusters")
+    ]
+    stable, disjoint = folds["learner"] == "logistic", folds["design"].isin(["kfold 10", *SAMPLES])
+    assert folds.loc[stable | disjoint, "rate"].max() <= 0.065
+    precision = folds[
+        (folds["measure"] == "precision at recall 0.8") & folds["question"].str.endswith("mean")
+    ]
+    assert precision["rate"].max() <= 0.035
     assert set(frame["design"]) > set(TEST_SETS)
