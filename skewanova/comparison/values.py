@@ -479,8 +479,8 @@ def _make_ranking(
 # --- measures of scores -------------------------------------------------------------------------------------
 
 
-#: Fewest cases or clusters of a class; with 10, a test of areas rejected .093 (studies/records/measures.md).
-MIN_CLASS_SIZE = 20
+#: Fewest cases or clusters of a class; a test of areas rejected .068 with 20 (studies/records/measures.md).
+MIN_CLASS_SIZE = 30
 
 
 def _compare_scores(

@@ -320,7 +320,7 @@ def test_few_cases_are_named_by_their_unit_and_risk(wide):
 
 def test_few_cases_leave_the_test_of_all_areas_without_a_p_value(wide):
     few = lengthen(pd.concat([wide[wide["y_true"] == 1].head(12), wide[wide["y_true"] == 0]]))
-    with pytest.warns(sa.SkewanovaWarning, match="few positives, 20 are needed: the test of all models"):
+    with pytest.warns(sa.SkewanovaWarning, match="few positives, 30 are needed: the test of all models"):
         areas = sa.compare_values(few, measure=Measure.roc_auc())
     assert any("few positives" in text for text in areas.warnings)
     assert areas.tests["p_value"].isna().all()
