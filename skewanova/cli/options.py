@@ -507,7 +507,7 @@ OUTPUT_OPTIONS = (
 
 
 def column_option(word: str) -> Option:
-    """Return the option that names a column; its help names those of the other columns."""
+    """Return the option that names a column; its help lists the options for the other columns."""
     others = ", ".join(f"--{other}-column" for other in COLUMN_WORDS if other != word)
     text = f"Column that holds the {word}; likewise {others}."
     return click.option(f"--{word}-column", metavar="NAME", help=text)

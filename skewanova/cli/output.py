@@ -184,7 +184,7 @@ class Findings(NamedTuple):
 
 
 def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
-    """Return the command that writes findings to --out, prints JSON or (unless --quiet) text, and exits."""
+    """Return a command that writes findings (--out), prints JSON, or text unless --quiet, exits by status."""
 
     @wraps(command)
     def run(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:

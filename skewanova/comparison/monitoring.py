@@ -321,7 +321,7 @@ def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
 
 
 def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[DeploymentPrior, str]:
-    """Return the prior, as given or of the comparison or folder (raise if none), and the area estimator."""
+    """Return the prior, or the comparison's (raise if a folder's is not uniform), and the area estimator."""
     settings = load_ranking(comparison, "comparison")[1]
     estimator = check_choice(str(settings.get("area_estimator", "trapezoid")), ESTIMATORS, "area_estimator")
     if deployment_prior is not None:
@@ -542,7 +542,7 @@ def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[
 def _classify_state(
     ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
 ) -> tuple[str, str]:
-    """Return "A, B", who may be best in ranges meeting the interval, and a `STATES` key; or "", "beyond"."""
+    """Return contenders in the interval, "A, B" or "", and a `STATES` key by the ranges with `chosen`."""
     overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
     if not overlapping:
         return "", "beyond"

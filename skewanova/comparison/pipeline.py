@@ -465,7 +465,7 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
 
 
 def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> None:
-    """Raise InputError if a user who passes `cv` also states a design or a test fraction."""
+    """Raise InputError if `cv` comes with a test fraction, or with a design other than the default."""
     if design == BUILT_IN_DESIGNS[0] and test_fraction is None:
         return
     setting = "test_fraction" if design == BUILT_IN_DESIGNS[0] else "design"

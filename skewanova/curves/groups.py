@@ -131,7 +131,7 @@ Cell = tuple[str, str | int]
 
 
 class MeasuredCurves(Mapping[Cell, RocCurve]):
-    """ROC curves of all (model, fold)."""
+    """Base of mappings from every (model, fold) to its ROC curve; each subclass defines what `cells` hold."""
 
     def __init__(self, cells: Mapping[Cell, Any]) -> None:
         self._cells = cells

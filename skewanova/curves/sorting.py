@@ -102,7 +102,7 @@ def iter_runs_with_positives(keys: Ints) -> Iterator[RunsWithPositives]:
 
 
 def _iter_positive_rows(keys: Ints) -> Iterator[NDArray[np.intp]]:
-    """Yield the row numbers of positives in blocks, all but the last of a minimum size."""
+    """Yield ascending row numbers of positives (odd keys) in blocks, all but the last of a minimum size."""
     rows: list[NDArray[np.intp]] = []
     for block in _iter_slices(len(keys)):
         rows.append(block.start + np.flatnonzero((keys[block] & 1).astype(bool)))

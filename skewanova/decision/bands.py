@@ -163,7 +163,7 @@ def tabulate_differences(
 def _build_difference_frame(
     models: Sequence[str], grid: Floats, columns: Floats, selected: Bools
 ) -> pd.DataFrame:
-    """Return model_a, model_b, prior, `DIFFERENCE_TESTS` of selected pairs, from (6, n_pairs, n_priors)."""
+    """Return model_a, model_b, prior, `DIFFERENCE_TESTS` (6, n_pairs, n_priors), of `selected` (n_pairs,)."""
     names, (a, b) = np.asarray(models, dtype=object), pair_indices(len(models))
     pairs: dict[str, Any] = {"model_a": names[a], "model_b": names[b]}
     keys = {name: np.repeat(side, len(grid)) for name, side in pairs.items()}

@@ -177,7 +177,7 @@ def join_areas(priors: Floats, areas_by_prior: Iterable[RunAreas | ArcsineAreas]
 def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     """Return mean AUPREC curves of an evaluation at priors, with the covariance over folds, cases or runs.
 
-    It is unknown if a model lacks a fold, or the cases of a single fold are missing or differ by model.
+    It is unknown (df nan) if a model lacks a fold, or cases of a single fold are missing or differ by model.
     """
     values = evaluation.auprec_by_cell(priors).swapaxes(0, 1)
     if np.isnan(values).any():

@@ -89,7 +89,7 @@ class Measure:
 
     @classmethod
     def _at_rate(cls, value: str, rule: str, target: float, prior: PriorLike) -> Measure:
-        """Return as a measure the rate `value` where another one, which `rule` names, meets a target."""
+        """Return as a measure `value` (recall, precision) where `rule` (those, flagged) meets a target."""
         rate = check_fraction(target, rule, or_one=rule == "recall")
         name = f"{value} at {'alert rate' if rule == 'flagged' else rule} {rate:g}"
         return cls(name, value, as_deployment_prior(prior), ThresholdRule(rule, rate, None))
@@ -118,7 +118,7 @@ class Measure:
         return measure._at_costs((share, 1 - share), threshold)
 
     def _at_costs(self, costs: tuple[float, float], threshold: float | None) -> Measure:
-        """Return the measure at the threshold of least cost or, if it is not None, at a stated one."""
+        """Return the measure at the threshold of least cost, by costs (fp, fn), or at a stated threshold."""
         if threshold is None:
             return replace(self, rule=ThresholdRule("cost", np.nan, costs))
         number = check_number(threshold, "threshold")

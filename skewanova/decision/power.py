@@ -132,7 +132,7 @@ class FoldTest:
         return find_smallest_counts(has_power, self.limit_power() > power)
 
     def case_factor(self, n_folds: int, power: float) -> Floats:
-        """Return how many times the present cases give this power (1e-6 or more); infinite beyond 1e9."""
+        """Return, elementwise, the factor of the cases for this power, from 1e-6; infinite beyond 1e9."""
         df = n_folds - 1 if self.df is None else self.df
         needed = noncentrality_for_power(df, power, self.alpha, self.pilot_df)
         with np.errstate(divide="ignore"):
@@ -243,7 +243,7 @@ def find_smallest_counts(has_power: Callable[[NDArray[np.int64]], Bools], reacha
 
 
 def case_factor_for_power(power_of: Callable[[float], float], power: float) -> float:
-    """Return f from 1e-6 to 1e9 with power_of(f) = power; infinite if none has it, nan if power is nan."""
+    """Return f with power_of(f) = power, at least 1e-6; infinite beyond 1e9, nan if power_of(1) is nan."""
     smallest, largest = power_of(MIN_FACTOR), power_of(MAX_FACTOR)
     if np.isnan(power_of(1.0)):
         return np.nan

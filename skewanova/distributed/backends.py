@@ -394,7 +394,7 @@ def add_bucket(frame: pd.DataFrame, *, column: str, n_buckets: int) -> pd.DataFr
 
 
 def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> str | None:
-    """Return a sentence on the first damaged Parquet file at local paths or patterns, or None."""
+    """Return the error of the first Parquet file, by path or pattern, with damaged `columns`, or None."""
     files: list[Path] = []
     for path in map(str, paths):
         local = unquote(re.sub("^file:(//)?", "", path)) if path.startswith("file:") else path

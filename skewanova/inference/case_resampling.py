@@ -286,7 +286,7 @@ ABOVE = {"start": True, "end": True}
 
 
 class _LeaveOneOut:
-    """Jackknife of a curve over a column of priors or one weighting, with one pass over its steps.
+    """Jackknife of a curve over a column of priors or one weighting, by passes over blocks of its steps.
 
     Sums over the steps above and below each are carried from block to block. Changes are summed, since the
     difference of two areas is mostly rounding.

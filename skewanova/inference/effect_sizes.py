@@ -182,7 +182,7 @@ def paired_t_table(
 
 
 def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
-    """Return pairs, with effect, unadjusted conf_low, _high, effect_low, _high, less statistic and spread."""
+    """Return pairs (of `control`): effect(_low, _high), unadjusted conf_low, _high; no statistic, spread."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)

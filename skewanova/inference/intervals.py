@@ -259,7 +259,7 @@ def confidence_interval(
         * ``bootstrap``: percentiles over 2,000 samples of the positives and of the negatives; ``bca``: also
           corrected for bias and acceleration (Efron 1987);
         * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
-        * ``auto``: ``jackknife`` where m/lam, the negatives over the skew, is at least 50 and there are 30
+        * ``auto``: ``jackknife`` where m and m/lam (negatives over skew) are at least 50 and there are 30
           positives, else, with a warning, Wilson's of min(n, m/lam) trials or, below 20, Clopper-Pearson's.
     confidence_level : float, default 0.95
         Nominal coverage.

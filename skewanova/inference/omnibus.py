@@ -104,7 +104,7 @@ def make_omnibus_result(
 
 
 def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
-    """Return an ANOVA row: names, F, df, p; sum_sq, mean_sq, partial_eta_sq of contrast scores, else nan."""
+    """Return an ANOVA row: names, FTest; sum_sq, mean_sq, partial_eta_sq (of F), nan without contrasts."""
     row: dict[str, object] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
     if contrasts is not None:
         effect = float(contrast_f(contrasts).sum_sq)
@@ -202,7 +202,7 @@ def kernel_arguments(
 
 
 def _resampling_f_test(values: Floats, *, rearrange: Callable[..., Floats], **draws: Any) -> FTest:
-    """Return the blocked F, with the p-value of `rearrange`, the sign-flip or the permutation test."""
+    """Return the blocked F of (n_folds, n_models), with sign-flip or permutation p-value by `rearrange`."""
     return fold_statistics.blocked_test(values)._replace(p_value=rearrange(values, **draws))
 
 

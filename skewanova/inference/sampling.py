@@ -235,7 +235,7 @@ class SampleSummary(Sample):
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
-        """Pairs of the number of the unit that stands for a stratum, and the stratum's size."""
+        """Pairs of the number of the unit that stands for a stratum, and the stratum's number of units."""
         return [(np.array([i]), int(self.stratum_sizes[kind])) for i, kind in enumerate(self.stratum)]
 
     @cached_property

@@ -22,7 +22,7 @@ DARK_COLORS = (
 
 
 def spread_heights(heights: Floats, gap: float) -> Floats:
-    """Return close heights in the same order, between 0 and 1, at least `gap` apart; n - 1 gaps must fit."""
+    """Return heights (in any order) of the same ranks, 0 to 1, at least `gap` apart; n - 1 gaps must fit."""
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(heights))
     desired = heights[order] - steps

@@ -210,7 +210,7 @@ class PriorEstimate(EstimatedPrior):
         return int(self.bins.counts.unlabelled.sum())
 
     def describe(self) -> str:
-        """Return a phrase: source, estimate and interval; of batches, a further one's 95 % range."""
+        """Return a phrase: source, and estimate and interval or, of batches, a further one's 95 % range."""
         scores = f"{self.n_unlabelled:,} unlabelled score{'s' * (self.n_unlabelled > 1)}"
         if self.method == "audited":
             return f"the prior estimated from audited labels among {scores}: {self}"

@@ -304,7 +304,7 @@ def _compute_roc(source: ReportSource) -> pd.DataFrame:
 
 
 def _compute_precision_recall(source: ReportSource) -> pd.DataFrame:
-    """Return precision by model, fold, up to 16 priors and 200 recalls, or 50 recalls if too many."""
+    """Return precision by model, fold, up to 16 priors and 200 recalls, or 50 recalls if over MAX_POINTS."""
     priors = subsample(source.evaluation.priors, MAX_PRIORS)
     step = _choose_step(len(source.evaluation.curves) * len(priors) * len(curves.RECALL_GRID))
     recall = curves.RECALL_GRID[step - 1 :: step]

@@ -378,7 +378,7 @@ ADD_CASES = "add a case column, or "
 def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CASES) -> FoldDesign:
     """Return the stated design of folds without cases; raise for runs, halvings, repeated_kfold of no size.
 
-    One fold is a test set, ``auto`` hold-out. A size not stated is assumed; `remedy` is in the warning.
+    One fold is a test set, ``auto`` hold-out. A size not stated is 1 / n_folds (kfold) or assumed (warning).
     """
     if n_folds < 2:
         return FoldDesign("test_set", n_folds=1, reason="one fold")

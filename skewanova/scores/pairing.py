@@ -387,7 +387,7 @@ def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
 
 
 def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
-    """Return the check of a fold's largest share tied at the best score; advice from .05 and 10 cases on."""
+    """Check the largest share of a fold's cases tied at the best score; advise from .05 and 10 cases on."""
     worst = max(ties, key=lambda counts: counts.n_best / counts.n_cases)
     share = worst.n_best / worst.n_cases
     advice = (

@@ -233,7 +233,7 @@ def scores_from_wide(
 
 @contextmanager
 def _explain_columns(models: Sequence[str] | None, weight: str) -> Iterator[None]:
-    """Add, without `models`, a remedy to errors about a column of text taken for a model's scores."""
+    """Add, without `models`, a remedy to errors on text columns, but `weight`, taken for a model's scores."""
     try:
         yield
     except (InputError, InputTypeError) as error:
