@@ -93,12 +93,6 @@ def auprec_twin(curve: Sequence[Vertex], prior: float | mp.mpf, estimator: str) 
         return ESTIMATOR_TWINS[estimator]([(exactly(t), exactly(f)) for t, f in curve], skew)
 
 
-def auprec_as_fraction(curve: Sequence[Vertex], prior: float, estimator: str) -> Fraction:
-    """AUPREC without any rounding, for the estimators that need no logarithm."""
-    pi = Fraction(prior)
-    return Fraction(ESTIMATOR_TWINS[estimator](curve, (1 - pi) / pi))
-
-
 def _precision(t: mp.mpf, f: mp.mpf, skew: mp.mpf) -> mp.mpf:
     return t / (t + skew * f)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from case_values import covariance_of
-from fold_tables import draw_rows, evaluation_of, fold_tests, random_table
+from fold_tables import draw_rows, fold_tests, random_table
 from halved_tables import halved_frame
 from loops import each
 from messages import expect_error, expect_warning
@@ -61,19 +61,6 @@ def test_primary_test(kind, n_folds, n_models):
 ])  # fmt: skip
 def test_pairs_of_independent_folds(n_folds, alpha, expected):
     assert choose_pairwise_test(design("independent", n_folds), alpha) == expected
-
-
-@each("kind", OVERLAPPING)
-@each("n_folds", [2, 10, 100])
-def test_pairs_of_overlapping_folds(kind, n_folds):
-    assert choose_pairwise_test(design(kind, n_folds), 0.05) == "corrected_t"
-
-
-@pytest.mark.parametrize(("n_folds", "alpha"), [(9, 0.005), (12, 0.0005), (20, 1.1e-4)])
-def test_max_t_can_reject_wherever_it_is_chosen(n_folds, alpha):
-    measures = evaluation_of(random_table(n_folds, 3, spread=0.001, effect=0.1), "independent")
-    assert choose_pairwise_test(measures.design, alpha) == "max_t"
-    assert posthoc(measures, method="max_t", alpha=alpha)["reject"].all()
 
 
 @pytest.mark.parametrize(

@@ -203,18 +203,6 @@ def test_models_alike_and_sets_too_small_have_no_test():
     assert result.tables["equivalence"][["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
 
 
-def test_summary_and_folder_of_one_set(found, undrawn, tmp_path):
-    _, _, result = found
-    text = result.summary(full=True)
-    assert "\n\n3 models, one test set, level 0.05\n" in text
-    assert "Data: one test set (120 positives, 600 negatives)" in text
-    assert "standard deviation over folds" not in text
-    assert max(map(len, text.splitlines())) <= 80
-    html = (result.save(tmp_path / "out") / "report.html").read_text(encoding="utf-8")
-    assert "one test set (120 positives, 600 negatives)" in html
-    assert re.search(r"\bnan\b", html) is None
-
-
 CLUSTERS = {"deployment_prior": RANGE, "at_priors": (0.7, 0.3)}
 MODELS = ("top", "mid", "low")
 
@@ -471,20 +459,6 @@ def test_the_spread_over_runs_in_ranking_and_words(compared_runs):
     assert "Runs: 4 runs on one test set" in text
     assert "(standard deviation over runs)" in text
     assert "training data they share" not in text
-
-
-@pytest.mark.slow
-def test_a_control_is_the_family_over_runs(compared_runs):
-    labels, scores, result = compared_runs
-    names = result.ranking["model"].tolist()
-    other = sa.compare(runs_of(labels, scores), **RUNS, control=names[1], p_adjust="bonferroni")
-    primary = other.pairs[other.pairs["role"] == "primary"]
-    assert primary[["model_a", "model_b"]].to_numpy().tolist() == [[names[0], names[1]], [names[2], names[1]]]
-    assert set(primary["test"]) == {"obuchowski_rockette_bonferroni_control"}
-    every = result.pairs[result.pairs["role"] == "primary"]
-    assert primary["p_value"].tolist() == every["p_value"].iloc[[0, 2]].tolist()
-    np.testing.assert_allclose(primary["p_adjusted"], np.minimum(2 * primary["p_value"], 1), rtol=1e-12)
-    assert other.ranking["group"].tolist()[1] == "control"
 
 
 def test_effects_of_one_run_and_runs_that_are_all_the_same(compared_runs):

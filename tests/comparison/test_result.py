@@ -69,6 +69,7 @@ def test_a_test_set_is_described_as_data():
     text = " ".join(one._format_heading(80).split())
     assert text.startswith("2 models, one test set, level 0.05 AUPREC: ")
     assert "Data: one test set (20 positives, 40 negatives)" in text
+    assert "standard deviation over folds" not in " ".join(one.summary(full=True).split())
 
 
 def test_the_frame_of_a_comparison_is_its_ranking(result):

@@ -245,6 +245,7 @@ def assert_screen_agrees(result):
     screen, verdict = build_screen(result), result.verdict
     with mock.patch.object(document, "build_screen", return_value=screen):  # made once
         page = render_html(result)
+        assert re.search(r"\bnan\b", page) is None
     words = re.sub(r"<[^>]*>", " ", page[page.index("<main>") : page.index("</main>")])
     assert ("not reliable" in screen.subtitle) == (not verdict.is_trusted)
     if not verdict.is_trusted:

@@ -129,22 +129,6 @@ def test_nodes_of_a_batch_without_cases_have_the_moments_of_its_normal(centre, s
     assert standard[len(standard) // 2] == pytest.approx(0, abs=1e-12)  # the mode itself is a node
 
 
-@pytest.mark.parametrize("spread", [0.1, 0.5])
-def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(spread):
-    counts = BinCounts(800 * P, 3200 * Q, np.repeat([4000 * (0.2 * P + 0.8 * Q)], 3, axis=0))
-    fit, normal = fitted(counts), BatchNormal(float(logit(0.2)), spread)
-    nodes, weights = batches._quadrature_nodes(counts, fit, normal)
-    logs = np.log(np.concatenate([fit.positive, fit.negative]))
-
-    def slope(at):
-        return batches._joint_log_likelihood(counts, at, nodes, weights)[1]
-
-    falls = np.array([(slope(logs - step) - slope(logs + step)) / 2e-5 for step in 1e-5 * np.eye(8)])
-    free = np.eye(8)  # information of the free sums of the logs
-    found = batches._expected_information(counts, fit, normal) - free
-    assert found == pytest.approx(falls, abs=3e-3 * falls.max())
-
-
 @pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.3), BatchNormal(-4.0, 2.0)])
 def test_each_batch_is_looked_at_around_its_mode(normal):
     counts = mixed(PRIORS)

@@ -50,32 +50,6 @@ def test_example_prints_within_the_screen_and_saves_where_told(name, tmp_path, c
         assert {path.name for path in (tmp_path / "new").iterdir()} == expected
 
 
-def traversed_area(labels, scores):
-    """The post's function in words: threshold after threshold, from the lowest score to the highest."""
-    labels = labels[np.argsort(scores, kind="stable")]
-    true, false = int(labels.sum()), int((~labels).sum())
-    n_positive, total = true, 0.0
-    recall, highest = 1.0, true / (true + false)
-    for is_positive in labels:
-        true, false = true - is_positive, false - (not is_positive)
-        precision = float(is_positive) if true + false == 0 else true / (true + false)
-        if true / n_positive == recall:
-            highest = precision
-            continue
-        total += (precision + highest) / 2 * (recall - true / n_positive)
-        recall, highest = true / n_positive, precision
-    return total
-
-
-def test_the_posts_function_is_the_trapezoid_at_the_samples_prior():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        labels = rng.random(60) < 0.3
-        scores = rng.normal(labels)
-        expected = sa.auprec_score(labels, scores, prior=labels.mean(), area_estimator="trapezoid")
-        assert traversed_area(labels, scores) == pytest.approx(expected, abs=1e-12)
-
-
 def test_figures_and_curve_of_the_post_show_all():
     module = load_example("julia_figures")
     frames = {setting: module.sampled_curves(setting) for setting in module.SETTINGS}
@@ -222,15 +196,6 @@ def test_no_three_priors_and_no_printed_row_are_possible(example, printed_rows):
 @pytest.fixture(scope="module")
 def printed_rows(example):
     return example.printed_rows()
-
-
-@each("model", "ABC")
-def test_bundled_scores_are_possible(example, bundled, model):
-    folds = [sa.roc_curve(fold["y_true"], fold[model]) for _, fold in bundled.groupby("fold")]
-    areas = np.mean([sa.auprec(roc, list(example.PRIORS)) for roc in folds], axis=0)
-    printed = dict(zip(example.PRIORS, areas.round(3), strict=True))
-    auc = round(np.mean([sa.auc(roc) for roc in folds]), 3)
-    assert sa.curves.check_reported_areas(printed, auc=auc).possible
 
 
 @pytest.fixture

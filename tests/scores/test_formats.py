@@ -210,9 +210,7 @@ ROWS = {"model": ["A", "NA"], "fold": [1, 2], "y_true": [True, False], "y_score"
     pd.DataFrame,
     lambda rows: pd.DataFrame(rows).convert_dtypes(),
     lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
-    lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Categorical)),
     pa.table,
-    lambda rows: pa.table({**rows, "model": pa.array(rows["model"]).dictionary_encode()}),
     lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Enum(["NA", "A"]))),
     lambda rows: pd.DataFrame(rows).astype({"model": "category", "fold": "category"}),
     lambda rows: pa.table({**rows, "model": pa.array(rows["model"], pa.large_string())}),
@@ -360,9 +358,8 @@ def test_the_table_is_that_of_a_csv_file(tmp_path, name):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({
         "model": np.repeat(["A", "NA", "Ä,\n", "1"], 25), "fold": np.tile([10, 9, 2, 1, 3], 20),
-        "y_true": np.tile([0, 1], 50), "y_score": rng.normal(size=100), "case": np.tile(np.arange(50), 2),
+        "y_true": np.tile([0, 1], 50), "y_score": rng.normal(size=100), "case": np.arange(100),
     })  # fmt: skip
-    frame["case"] = np.arange(100)
     frame.to_csv(tmp_path / "s.csv", index=False)
     table = read_scores(write_json(tmp_path, frame.to_dict("records"), name))
     pd.testing.assert_frame_equal(table.frame, read_scores(tmp_path / "s.csv").frame)
