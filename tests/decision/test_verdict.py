@@ -541,7 +541,7 @@ def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, pri
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_models", "why"), [
-    (2, ""), (3, "m0 has few distinct scores, and negatives are few")
+    (2, ""), (3, "m2 has few distinct scores, and negatives are few")
 ])  # fmt: skip
 def test_ratings_of_three_models_take_more_negatives(n_models, why):
     rng, labels = np.random.default_rng(1), np.repeat([1, 0], [300, 374])
