@@ -3,7 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 import twins
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
 from messages import exact, expect_error
@@ -27,7 +27,6 @@ GOLDEN_NAMES = {"lower_trapezoid": "trapezoid"} | {e: e for e in ESTIMATORS}
 RANGES = [
     (0.05, 0.2), (1e-6, 0.999), (0.3, 0.3 + 1e-9), (1e-6, 1e-6 + 1e-9), (1 - 2e-6, 1 - 1e-6), (0.4, 0.9),
 ]  # fmt: skip
-FEW = settings(max_examples=8)
 
 
 def curve_of(groups, **options):
@@ -131,14 +130,6 @@ def test_iauprec_equals_quadrature(estimator, limits):
     ):
         truth = _integral(groups, estimator, density, weighting)
         assert_close(iauprec(curve_of(groups), weighting, area_estimator=estimator), truth)
-
-
-@pytest.mark.parametrize("estimator", SEGMENTS)
-@FEW
-@given(groups=tie_groups(max_groups=5), limits=ranges())
-def test_iauprec_of_segments_on_random_curves(estimator, groups, limits):
-    truth = _integral(groups, estimator, twins.uniform_prior_density, UniformPrior(*limits))
-    assert_close(iauprec(curve_of(groups), limits, area_estimator=estimator), truth)
 
 
 def _integral(groups, estimator, density, weighting):
