@@ -42,8 +42,8 @@ def lengthen(positive: Bools, scores: Floats) -> pd.DataFrame:
 
 UNITS: dict[str, dict[str, np.ndarray]] = {
     "cases": {},
-    "clusters": {"cluster": np.arange(80) % 20},
-    "weights": {"weight": np.random.default_rng(1).choice([1.0, 4.0], 80)},
+    "clusters": {"cluster": np.arange(200) % 50},
+    "weights": {"weight": np.random.default_rng(1).choice([1.0, 4.0], 200)},
 }
 
 
@@ -51,8 +51,8 @@ UNITS: dict[str, dict[str, np.ndarray]] = {
 @pytest.mark.parametrize("name", list(CASE_MEASURES))
 def test_numbers_of_a_test_set_are_those_of_compare_values(name: str, units: str) -> None:
     rng = np.random.default_rng(4)
-    positive = np.arange(80) < 25
-    scores = rng.normal(size=(80, 3)) + 1.5 * positive[:, None]
+    positive = np.arange(200) < 70
+    scores = rng.normal(size=(200, 3)) + 1.5 * positive[:, None]
     measure = CASE_MEASURES[name]
     areas, limits = measure_sample(measure, Sample(positive, **UNITS[units]), scores)
     with warnings.catch_warnings():
