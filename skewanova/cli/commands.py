@@ -86,7 +86,8 @@ def compare(scores: Path, **options: Any) -> Findings:
 
     SCORES is a CSV, JSON lines (also .gz) or Parquet file, or a folder of Parquet files. It has one row per
     model and held-out case with the columns model, y_true, y_score (higher means more likely positive) and,
-    if there are any, fold, case (which case it is), cluster, weight and dataset.
+    if there are any, fold (without it all rows are one test set), case, cluster (such as the patient of
+    several cases), weight and dataset.
 
     \b
     Example:

@@ -435,28 +435,26 @@ PAIRS_OPTIONS = (
     choice_option(
         "--pairwise", PAIRWISE_CHOICES, "Test of pairs of models", "; auto takes the one valid for the design"
     ),
-    choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment", "; else holm", default=None),
+    choice_option("--p-adjust", ADJUSTMENTS, "Adjustment", "; else holm", default=None),
     click.option("--control", metavar="MODEL", help="Compare every other model with this one only."),
 )
 REPORT_OPTIONS = (
     seed_option("the resampling"),
     click.option("--full/--brief", default=False, help="Print all results or only the verdict."),
     out_option("report.html and tables"),
-    folder_option(
-        "--paper", "Write results, methods, table and figure for a paper (LaTeX).", file_okay=False
-    ),
-    parsed_option("--figures", check_formats, "Also draw figures for a paper: svg,png,pdf.", default="none"),
+    folder_option("--paper", "Write results, methods, table, figure as LaTeX.", file_okay=False),
+    parsed_option("--figures", check_formats, "Also draw figures: svg,png,pdf.", default="none"),
 )
 
 
 COMPARISON_OPTIONS = (
     deployment_option(
-        "Prior where the model will run: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per positive), "
+        "Prior in deployment: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per positive), "
         "beta:A:B, quantiles:0.05=LOW:0.95=HIGH or estimate:FILE (of unlabelled scores)."
     ),
     parsed_option("--at-priors", parse_priors, "Further priors to report.", default=AT_PRIORS),
     ALPHA_OPTION,
-    choice_option("--area-estimator", ESTIMATORS, "Estimator of the area", default="trapezoid"),
+    choice_option("--area-estimator", ESTIMATORS, "Area", default="trapezoid"),
     *DESIGN_OPTIONS,
     MODELS_OPTION,
     *PAIRS_OPTIONS,

@@ -116,8 +116,8 @@ def compare(
     scores : ScoreTable, path or frame
         Held-out scores, one row for each model and case. The columns are ``model``, ``y_true`` (labels 0 and
         1), ``y_score`` (higher means more likely positive) and, optionally, ``fold``, ``case``, ``cluster``
-        and ``weight``; random half splits also need ``part`` and ``halving`` (:func:`read_scores`). For other
-        names or labels pass ``read_scores(table, columns={"y_score": "probability"}, pos_label="yes")``.
+        (such as the patient of several cases) and ``weight``; random half splits also need ``part`` and
+        ``halving``. For other names pass ``read_scores(table, columns={"y_score": "p"}, pos_label="yes")``.
         Without ``fold``, all rows are one test set, and the fitted models are compared by jackknife tests.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Prior expected in deployment: a range in which every prior is equally likely, one value, or a
