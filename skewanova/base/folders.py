@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +65,7 @@ def make_provenance(
     sha256: str | None = None,
 ) -> dict[str, Any]:
     """Return tool, version, kind, created, input {name, sha256} (maybe None), seed, settings and versions."""
-    versions = {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
+    versions = _read_versions()
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
         "tool": "skewanova",
@@ -74,8 +75,14 @@ def make_provenance(
         "input": {"name": source.name if source else None, "sha256": sha256},
         "seed": seed,
         "settings": dict(settings),
-        "versions": versions,
+        "versions": dict(versions),
     }
+
+
+@cache
+def _read_versions() -> Mapping[str, str]:
+    """Return the versions of python and of all packages in `VERSIONS`, read once, while files can be."""
+    return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
 
 
 def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
