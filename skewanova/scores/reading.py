@@ -444,7 +444,7 @@ def read_multiclass(
     Returns
     -------
     MulticlassScores
-        One checked table per class, which is its positive class, for :func:`~skewanova.compare_classes`.
+        As for :func:`~skewanova.scores_from_multiclass`.
 
     Raises
     ------
