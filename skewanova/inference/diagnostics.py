@@ -55,8 +55,17 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
     tests = np.full((2, 2), np.nan)
     if result.rounding == 0:
         groups = [group.to_numpy() for _, group in frame.groupby("model", observed=True)["residual"]]
-        tests = np.array([stats.shapiro(frame["residual"]), stats.levene(*groups, center="median")])
+        tests = np.array([stats.shapiro(frame["residual"]), _brown_forsythe(groups)])
     return pd.DataFrame({"check": names, "statistic": tests[:, 0], "p_value": tests[:, 1]})
+
+
+def _brown_forsythe(groups: list[Floats]) -> tuple[float, float]:
+    """Return F and p of Levene's test about medians; nan where no group's deviations vary, as of two folds."""
+    deviations = [np.abs(group - np.median(group)) for group in groups]
+    if max(map(np.ptp, deviations)) <= 1e-12 * max(map(np.max, deviations)):
+        return np.nan, np.nan
+    statistic, p_value = stats.levene(*groups, center="median")
+    return statistic, p_value
 
 
 #: Level at which a check gives advice.
@@ -224,9 +233,8 @@ def _test_assumptions(values: Floats) -> dict[str, Any]:
         residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
         if residual.size <= MAX_SHAPIRO_RESIDUALS:
             tests["normality"] = stats.shapiro(residual.ravel())
-        # two folds leave each model two residuals of one size, and two models mirror each other
-        if min(values.shape) > 2:
-            tests["spread"] = stats.levene(*residual.T, center="median")
+        if n_models > 2:  # two models mirror each other
+            tests["spread"] = _brown_forsythe(list(residual.T))
     if n_models > 2 and fold_statistics.has_full_rank(values):
         contrasts = values @ helmert(n_models).T
         tests["sphericity"] = fold_statistics.mauchly(fold_statistics.fold_covariance(contrasts), n_folds)

@@ -302,6 +302,14 @@ def test_residual_degrees_of_freedom_and_checks_of_scipy(values):
     assert tuple(found.loc["brown_forsythe"]) == tuple(stats.levene(*groups, center="median"))
 
 
+def test_spread_has_no_test_where_the_residuals_of_each_model_are_of_one_size():
+    size = np.array([1, -1, -1, 1])[:, None] * [0.05, 0.03, -0.08]
+    result = two_way_anova(long(0.5 + size))
+    assert diagnostics.residuals(result).set_index("check").loc["brown_forsythe"].isna().all()
+    checks = diagnostics.assumptions(long(0.5 + size)).set_index("check")
+    assert checks.loc["spread", ["statistic", "p_value"]].isna().all()
+
+
 def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch):
     result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
     whole = residual_quantiles(result, n_draws=199)
