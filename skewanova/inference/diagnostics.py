@@ -60,12 +60,12 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
 
 
 def _brown_forsythe(groups: list[Floats]) -> tuple[float, float]:
-    """Return F and p of Levene's test about medians; nan where no group's deviations vary, as of two folds."""
+    """Return F and p of Levene's test about medians; nan where deviations do not vary in any group."""
     deviations = [np.abs(group - np.median(group)) for group in groups]
     if max(map(np.ptp, deviations)) <= 1e-12 * max(map(np.max, deviations)):
         return np.nan, np.nan
     statistic, p_value = stats.levene(*groups, center="median")
-    return statistic, p_value
+    return float(statistic), float(p_value)
 
 
 #: Level at which a check gives advice.
