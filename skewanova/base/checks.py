@@ -151,7 +151,7 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
 
 def check_prior(value: float, name: str = "prior") -> float:
     """Return one prior as a float; raise unless it is one number in [SMALLEST_PRIOR, 1)."""
-    return check_one_number(check_priors(value, name), name)
+    return float(check_priors(check_number(value, name), name))
 
 
 def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
@@ -202,9 +202,10 @@ def check_not_negative(value: float, name: str, *, what: str, largest: float) ->
     return number
 
 
-def check_rope(rope: float) -> float:
-    """Return the half-width of the region of practical equivalence; raise unless it is from 0 to 1."""
-    return check_not_negative(rope, "rope", what="a difference that would not matter, 0 or more", largest=1.0)
+def check_rope(rope: float, *, of_areas: bool = True) -> float:
+    """Return the half-width of practical equivalence; raise if negative, infinite or, of areas, above 1."""
+    rule, largest = "a difference that would not matter, 0 or more", 1.0 if of_areas else sys.float_info.max
+    return check_not_negative(rope, "rope", what=rule, largest=largest)
 
 
 def check_sum_of_squares(kind: object) -> int:
@@ -263,7 +264,7 @@ def check_named_models(models: object, name: str) -> None:
     """Raise unless `models` is a mapping, not empty, whose keys are all text."""
     if not isinstance(models, Mapping):
         kind = type(models).__name__
-        raise InputTypeError(f"`{name}` must be a mapping by names, as {{'A': ...}}, but got {kind}")
+        raise InputTypeError(f"`{name}` must be a mapping by names, as {{'A': a, 'B': b}}, but got {kind}")
     if not models:
         raise InputError(f"`{name}` must hold at least one model, but is empty")
     unnamed = [key for key in models if not isinstance(key, str)]
@@ -313,7 +314,7 @@ def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = n
     if lossy and exact:
         raise InputError(
             f"`{name}` must keep its order in 64 bits, but {lossy[0]!s:.40} would be rounded, and may tie "
-            f"with another; give one integer type, or ranks: pandas.Series({name}, dtype=object).rank()"
+            f"with another; if that does no harm, pass numpy.asarray({name}, dtype=float)"
         )
     return np.array([_to_double(value) for value in array.flat]).reshape(array.shape)
 
@@ -364,8 +365,8 @@ def check_scores(
     score = check_real(check_vector(to_numbers(y_score, name, where=where), name), name, where, remedy)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
-        row = where(int(bad[0]))
-        raise InputError(f"`{name}` must not hold NaN or blanks, but has {len(bad)}, the first at {row}")
+        rule = f"`{name}` must not hold NaN or blanks, but has {len(bad)}, the first at {where(int(bad[0]))}"
+        raise InputError(f"{rule}; fill them in, or leave these cases out for all models")
     return score
 
 
@@ -414,7 +415,7 @@ def check_weights(
     sample_weight: ArrayLike, name: str = "sample_weight", *, where: RowName = name_row
 ) -> Floats:
     """Return weights, even all 0, as floats; raise if below 1e-200 of the largest, or of infinite sum."""
-    weight = check_vector(check_float_array(sample_weight, name), name)
+    weight = check_vector(check_float_array(sample_weight, name, "a list of numbers"), name)
     largest = float(weight.max())
     if np.isfinite(largest) and not np.isfinite(largest * len(weight)):
         rule = f"`{name}` must have a finite sum, but its largest value is {largest:g}"
@@ -477,8 +478,8 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
         comparable = (text if missing.any() else _parse_labels(text))[codes]
     if missing.any():
         raise InputError(
-            f"`{name}` must not have missing labels, but has {int(missing.sum())}, "
-            f"the first at {where(int(np.argmax(missing)))}"
+            f"`{name}` must not have missing labels, but has {int(missing.sum())}, the first at "
+            f"{where(int(np.argmax(missing)))}; fill them in, or leave these cases out for all models"
         )
     return comparable
 
@@ -500,9 +501,10 @@ def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -
         raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {labels}")
     if len(distinct) > 2:
         raise InputError(
-            f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}; with scores of "
-            "each class use skewanova.compare_classes(skewanova.scores_from_multiclass(y_true, {'A': a, 'B': "
-            "b})), or `skewanova compare --classes LIST`"
+            f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}; make it 1 for "
+            "one class and 0 for the rest; or, with scores of each class, use skewanova.compare_classes("
+            "skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b})), or "
+            "`skewanova compare --classes LIST`"
         )
 
 
@@ -563,21 +565,17 @@ def _describe(value: object) -> str:
     return text if len(text) <= 60 and "\n" not in text else type(value).__name__
 
 
-def check_float_array(value: ArrayLike, name: str) -> Floats:
-    """Return real numbers, nan too, as floats in an array of the same shape; raise for other types."""
+def check_float_array(value: ArrayLike, name: str, rule: str = "a number or numbers") -> Floats:
+    """Return real numbers, nan too, as floats of the same shape; raise, saying `rule`, for other types."""
     array = to_numbers(value, name, exact=False)
     if array.dtype.kind not in "biuf":
-        raise InputTypeError(f"`{name}` must be a number or numbers, but got {_describe(value)}")
+        raise InputTypeError(f"`{name}` must be {rule}, but got {_describe(value)}")
     return array.astype(np.float64)
 
 
 def check_number(value: ArrayLike, name: str) -> float:
     """Return one real number, maybe nan, as a float; raise for another type, or an array with a dimension."""
-    return check_one_number(check_float_array(value, name), name)
-
-
-def check_one_number(array: Floats, name: str) -> float:
-    """Return the number in an array of no dimension, as a float; raise if it has a dimension."""
+    array = check_float_array(value, name, "one number")
     if array.ndim:
         raise InputTypeError(f"`{name}` must be one number, but got {array.size} in shape {array.shape}")
     return float(array)

@@ -173,8 +173,8 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
         for path in inputs:
             if path is not None and Path(os.path.realpath(path)).is_relative_to(target):
                 raise InputError(
-                    f"`directory` must not be the input or hold it, but {target.name!r} holds {path.name!r}; "
-                    "choose another folder"
+                    f"`directory` must not be the input or hold it, but is or holds {path.name!r}; choose "
+                    "another folder"
                 )
     return target
 

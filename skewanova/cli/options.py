@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
@@ -102,7 +102,7 @@ SCORE_MEASURES = (
 def parse_score_measure(text: str) -> tuple[str, list[float]]:
     """Return name and numbers of a measure such as "expected_cost:1:20"; raise if not of SCORE_MEASURES."""
     (name, *numbers), forms = text.split(":"), {form.split(":")[0]: form for form in SCORE_MEASURES}
-    message = f"`score_measure` must be {', '.join(SCORE_MEASURES)}, but got {text!r}"
+    message = f"`score_measure` must be one of {', '.join(SCORE_MEASURES)}, but got {text!r}"
     if name not in forms or len(numbers) != forms[name].count(":"):
         raise InputError(message)
     return name, list(_parse_floats(numbers, message))
@@ -536,18 +536,23 @@ def make_score_measure(options: dict[str, Any]) -> Any:
     measure, *values = (options.pop(name) for name in ("score_measure", "deployment_prior", "threshold"))
     named = zip(("deployment_prior", "threshold"), values, strict=True)
     used = {name: value for name, value in named if value is not None}
-    flags = ", ".join(f"--{name.replace('_', '-')}" for name in used)
     if measure is None:
         if used:
-            raise InputError(f"{flags} needs --score-measure, such as --score-measure expected_cost:1:20")
+            remedy = "leave that out, or add one, such as --score-measure expected_cost:1:20"
+            raise InputError(f"{_join_flags(used)} can be given with a measure of scores only: {remedy}")
         return None
     from skewanova.decision import Measure
 
     name, numbers = measure
     make = getattr(Measure, name)
-    if not used.keys() <= signature(make).parameters.keys():
-        raise InputError(f"--score-measure {name} does not take all of {flags}; leave out what it lacks")
+    if useless := sorted(used.keys() - signature(make).parameters.keys()):
+        raise InputError(f"--score-measure {name} takes no {_join_flags(useless)}: leave that out")
     return make(*numbers, **used)
+
+
+def _join_flags(names: Iterable[str]) -> str:
+    """Return the options of these names, as "--threshold, --measure"."""
+    return ", ".join(f"--{name.replace('_', '-')}" for name in names)
 
 
 # --- tables -------------------------------------------------------------------------------------------------
@@ -564,9 +569,9 @@ def explain_read_errors(path: Path) -> Iterator[None]:
             raise
         raise InputError(f"{path.name!r} cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
-        from skewanova.scores.sources import write_dask_code  # loads pandas
-
-        raise InputError(f"{path.name!r} does not fit in memory; {write_dask_code(path)}") from error
+        raise InputError(
+            f"{path.name!r} does not fit in memory; keep fewer rows, or take more memory"
+        ) from error
 
 
 #: Columns that a table in the wide form cannot name, and why.
@@ -604,10 +609,8 @@ def read_values_table(path: Path, options: dict[str, Any], measure: str | None) 
     """Return the ValueTable of a file; remove options that describe scores, but raise if one is set."""
     used = [name for name in (*COLUMN_OPTIONS, "positive", "wide") if options.pop(name)]
     if used:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in used)
-        raise InputError(
-            f"{flags} is for held-out scores: leave it out (see --help), or name --score-measure roc_auc"
-        )
+        remedy = "leave that out, or add a measure, such as --score-measure roc_auc"
+        raise InputError(f"{_join_flags(used)} can be given with held-out scores only: {remedy}")
     with explain_read_errors(path):
         return skewanova.scores.read_values(path, measure=measure)
 

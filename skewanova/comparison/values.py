@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skewanova.base.checks import Floats, InputError, Seed, warn_each
+from skewanova.base.checks import Floats, InputError, Seed, check_rope, warn_each
 from skewanova.base.rounding import argsort_descending, is_maximum, limit_blas_threads, snap_ties
 from skewanova.base.text import format_section, report_stage, shorten_names, wrap_lines
 from skewanova.comparison.analysis import FoldTests, Options, choose_datasets_test, group_models
@@ -267,7 +267,8 @@ def compare_values(
     >>> compare_values(values, measure="accuracy", design="kfold").verdict.choose
     'Use forest.'
     """
-    options = Options(alpha, pairwise, p_adjust, control, rope or 0.0, rng)
+    options = Options(alpha, pairwise, p_adjust, control, 0.0, rng)
+    check_rope(rope or 0.0, of_areas=False)
     if isinstance(measure, Measure):
         if not greater_is_better and measure.greater_is_better:
             raise InputError(f"greater_is_better=False does not fit {measure.name}; leave it out")

@@ -259,7 +259,7 @@ def _check_frozen_continuous(negative: FrozenDistribution, positive: FrozenDistr
         if not all(hasattr(distribution, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
             raise InputTypeError(
                 f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), "
-                f"but got {distribution!r}"
+                f"but got {distribution!r:.60}"
             )
         if hasattr(getattr(distribution, "dist", distribution), "pmf"):
             raise InputTypeError(f"`{name}` must be continuous, but got a discrete distribution")

@@ -270,7 +270,7 @@ def _check_area(value: float, name: str) -> float:
 def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
     """Return the areas by prior, in descending priors; raise if they are invalid."""
     if not isinstance(auprec, Mapping):
-        raise InputTypeError(f"`auprec` must map priors to areas, as in {{0.5: 0.8}}, but got {auprec!r}")
+        raise InputTypeError(f"`auprec` must map priors to areas, as in {{0.5: 0.8}}, but got {auprec!r:.40}")
     if not auprec:
         raise InputError("`auprec` must hold the area at one prior at least, but is empty")
     priors = check_prior_list(list(auprec), "prior of auprec").tolist()

@@ -212,7 +212,7 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
     """
     check_curve(roc)
     if fpr_range is not None:
-        limits = check_float_array(fpr_range, "fpr_range")
+        limits = check_float_array(fpr_range, "fpr_range", "(low, high)")
         if limits.shape != (2,) or not 0 <= limits[0] < limits[1] <= 1:
             raise InputError(
                 f"`fpr_range` must be (low, high) with 0 <= low < high <= 1, but got {fpr_range!r}"
@@ -271,7 +271,7 @@ def convex_hull(roc: RocCurve) -> RocCurve:
 
 def _check_rates(values: ArrayLike, name: str) -> Floats:
     """Return the rates as floats; raise unless they rise from 0 to 1 without falling."""
-    rates = check_float_array(values, name)
+    rates = check_float_array(values, name, "a list of numbers")
     complete = rates.ndim == 1 and len(rates) > 1 and rates[0] == 0 and rates[-1] == 1
     if not (complete and (np.diff(rates) >= 0).all()):
         text = np.array2string(rates, precision=17, threshold=8)

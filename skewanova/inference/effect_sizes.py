@@ -128,7 +128,7 @@ def equivalence(
     >>> sa.inference.equivalence(measures, rope=0.02)[["p_equal", "p_value"]].round(2).to_numpy().tolist()
     [[0.39, 0.56], [0.03, 0.93], [0.05, 0.89]]
     """
-    check_rope(rope)
+    check_rope(rope, of_areas=isinstance(iauprec, Evaluation))
     check_alpha(alpha)
     check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
     _, pairs = paired_t_table(iauprec, ratio=ratio, order=order, needed="the correlated t test")

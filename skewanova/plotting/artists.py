@@ -257,7 +257,7 @@ def select_pair(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFra
 
 def shade_rope(ax: Axes, result: object, rope: float | None, *, upright: bool = False) -> list[Entry]:
     """Shade differences within `rope`, or the comparison's; return the legend entry, or none without it."""
-    rope = styling.get_setting(result, "rope") if rope is None else check_rope(rope)
+    rope = styling.get_setting(result, "rope") if rope is None else check_rope(rope, of_areas=False)
     if not rope:
         return []
     style: dict[str, Any] = {"facecolor": "tab:olive", "alpha": 0.22, "linewidth": 0}

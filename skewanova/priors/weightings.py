@@ -20,7 +20,6 @@ from skewanova.base.checks import (
     InputTypeError,
     check_float_array,
     check_number,
-    check_one_number,
     check_ordered,
     check_prior,
     check_prior_list,
@@ -216,7 +215,7 @@ class UniformSkew:
 
     def __post_init__(self) -> None:
         for name in ("low_skew", "high_skew"):
-            object.__setattr__(self, name, check_one_number(check_skews(getattr(self, name), name), name))
+            object.__setattr__(self, name, float(check_skews(check_number(getattr(self, name), name), name)))
         if self.low_skew > self.high_skew:
             raise InputError(
                 f"`low_skew` must not be above `high_skew`, but got {self.low_skew:g} > {self.high_skew:g}"
@@ -502,7 +501,7 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
             return _convert_scipy(value)
     expected = InputTypeError(
         "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "
-        f"skewanova.BetaPrior(2, 30), but got {value!r}"
+        f"skewanova.BetaPrior(2, 30), but got {value!r:.60}"
     )
     try:
         limits = check_float_array(cast("Any", value), "deployment_prior")
@@ -569,7 +568,8 @@ def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: fl
     array([0.027, 0.1  , 0.5  ])
     """
     learnt, used = check_prior(train_prior, "train_prior"), check_prior(prior)
-    posterior = check_real(to_numbers(probability, "probability"), "probability").astype(np.float64)
+    values = to_numbers(probability, "probability", exact=False)
+    posterior = check_real(values, "probability").astype(np.float64)
     bad = posterior[~((posterior >= 0) & (posterior <= 1))]
     if bad.size:
         raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]:g}")

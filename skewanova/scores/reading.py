@@ -21,6 +21,7 @@ from skewanova.base.checks import (
     RowName,
     check_choice,
     check_named_models,
+    check_real,
     check_same_length,
     check_text,
     check_vector,
@@ -505,7 +506,7 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
 
 def _check_class_scores(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
     """Return scores as an array of `shape` (a row per case, a column per class); raise for another shape."""
-    result = to_array(values, f"y_score[{model!r}]")
+    result = check_real(to_array(values, name := f"y_score[{model!r}]"), name)
     if result.shape != shape:
         raise InputError(
             f"the scores of {model!r} must have shape {shape}, one row per case and one column per class, "

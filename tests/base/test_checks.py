@@ -50,10 +50,11 @@ def named(check, name, **options):
 
 level = named(checks.check_fraction, "level")
 of_x = partial(checks.check_labels, pos_label="x")
-BETWEEN, NUMBER = " must lie strictly between 0 and 1, but got ", " must be a number or numbers, but got "
+BETWEEN, ONE = " must lie strictly between 0 and 1, but got ", " must be one number, but got "
 TINY = "`prior` must be 1e-300 or more, as the skew of less cannot be computed with, but got "
 POSITIVE = "`skew` must be positive and finite, but got "
 NAN, EMPTY = " must not hold NaN or blanks, but has ", " must hold at least one value, but is empty"
+LEAVE_OUT = "; fill them in, or leave these cases out for all models"
 ONE_DIMENSION, REAL = (
     " must be one-dimensional, but has shape ",
     "`y_score` must hold real numbers, but has dtype ",
@@ -65,9 +66,9 @@ LABEL = (
     "skewanova.read_scores(table, pos_label={1})), or --positive {1}"
 )
 THREE = (
-    "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1); with scores of "
-    "each class use skewanova.compare_classes(skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b})), "
-    "or `skewanova compare --classes LIST`"
+    "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1); make it 1 for "
+    "one class and 0 for the rest; or, with scores of each class, use skewanova.compare_classes(skewanova."
+    "scores_from_multiclass(y_true, {'A': a, 'B': b})), or `skewanova compare --classes LIST`"
 )
 SINGLE = "`y_true` must hold both classes, but has only the label "
 FRACTIONS = "`y_true` must hold class labels, but has fractions; its labels start: "
@@ -93,11 +94,11 @@ VALUES = {
         ((2, 1), "`x` must be given as (low, high), but got low=2 > high=1")],
     named(checks.check_choice, "x", choices=("a", "b")): [("c", "`x` must be one of a, b; but got 'c'")],
     named(checks.check_count, "n", minimum=2): [(1, "`n` must be at least 2, but got 1")],
-    named(checks.check_scores, "s", where=line): [([np.nan], f"`s`{NAN}1, the first at line 2")],
+    named(checks.check_scores, "s", where=line): [([np.nan], f"`s`{NAN}1, the first at line 2{LEAVE_OUT}")],
     checks.check_scores: [
-        ([0.5, np.nan, 1, np.nan], f"`y_score`{NAN}2, the first at row 1"), ([], f"`y_score`{EMPTY}"),
+        ([0.5, np.nan, 1, np.nan], f"`y_score`{NAN}2, the first at row 1{LEAVE_OUT}"),
         *((np.zeros(shape), f"`y_score`{ONE_DIMENSION}{shape}") for shape in ((1, 2), (2, 0))),
-        (np.array(3.0), "`y_score` must be a list or an array, but got 3.0")],
+        ([], f"`y_score`{EMPTY}"), (np.array(3.0), "`y_score` must be a list or an array, but got 3.0")],
     lambda v: checks.check_same_length(a=[1], b=v): [
         ([1, 2], "arguments must be equally long, but `a` has 1, `b` has 2")],
     checks.check_weights: [
@@ -116,15 +117,15 @@ VALUES = {
 }  # fmt: skip
 TYPES = {
     checks.check_priors: [
-        (v, f"`prior`{NUMBER}{v!r}") for v in ("0.5", None, 0.5j, [Decimal("0.5")], object())
-    ],
-    checks.check_prior: [([0.1, 0.2], "`prior` must be one number, but got 2 in shape (2,)")],
+        (v, f"`prior` must be a number or numbers, but got {v!r}")
+        for v in ("0.5", None, 0.5j, [Decimal("0.5")], object())],
+    checks.check_prior: [([0.1, 0.2], f"`prior`{ONE}2 in shape (2,)")],
     level: [
-        ([0.95], "`level` must be one number, but got 1 in shape (1,)"), ("0.9", f"`level`{NUMBER}'0.9'")],
+        ([0.95], f"`level`{ONE}1 in shape (1,)"), ("0.9", f"`level`{ONE}'0.9'")],
     named(checks.check_count, "n", minimum=1): [
         (value, f"`n` must be a whole number, but got {value!r}") for value in (True, 2.0, "2", None)
     ],
-    checks.check_weights: [(["1"], f"`sample_weight`{NUMBER}['1']")],
+    checks.check_weights: [(["1"], "`sample_weight` must be a list of numbers, but got ['1']")],
     checks.check_scores: [
         (["0.1", "0.2"], REAL + "<U3; pass numpy.asarray(y_score, dtype=float)"),
         ([b"0.1"], REAL + "|S3"), ([1j, 2], REAL + "complex128"),
@@ -207,10 +208,10 @@ PLAIN = [
 
 
 @each(("labels", "message"), [
-    (range(9), r"has 9, first seen: 0 .* 4 [^,]*; with scores"),
+    (range(9), r"has 9, first seen: 0 .* 4 [^,]*; make it"),
     (["0", "0.5"], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
     ([0.5, 0.5], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
-    ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\); with"),
+    ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\); make"),
 ])  # fmt: skip
 def test_labels_that_are_refused(labels, message):
     expect_error(message, checks.check_labels, labels, **{"where": line} if "line" in message else {})
@@ -237,7 +238,7 @@ def test_positive_classes_that_are_named_or_evident(labels, pos_label):
     np.array(["2020", "NaT", "2021"], "datetime64[Y]"), np.array([0, np.nan, 1], np.float16),
 ])  # fmt: skip
 def test_missing_labels(labels):
-    message = "`y_true` must not have missing labels, but has 1, the first at row 1"
+    message = f"`y_true` must not have missing labels, but has 1, the first at row 1{LEAVE_OUT}"
     expect_error(exact(message), checks.check_labels, labels, pos_label="yes")
 
 

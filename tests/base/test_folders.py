@@ -104,7 +104,7 @@ def test_an_input_is_never_replaced(earlier, tmp_path):
     before = tree(earlier)
     (tmp_path / "scores.csv").symlink_to(earlier / "numbers.csv")
     for held in (*(earlier / name for name in ("numbers.csv", "figures", ".")), tmp_path / "scores.csv"):
-        with pytest.raises(InputError, match="`directory` must not be the input or hold it, but 'out' holds"):
+        with pytest.raises(InputError, match="`directory` must not be the input or hold it, but is or holds"):
             write(earlier, inputs=[None, held])
     expect_error(r"or a mounted one", check_folder, Path.cwd().anchor)
     assert tree(earlier) == before

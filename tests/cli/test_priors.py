@@ -130,7 +130,7 @@ def report(files):
 
 
 def test_monitor_never_replaces_the_comparison(report):
-    message = "--out must not be the input or hold it, but 'report' holds 'report'; choose another folder"
+    message = "--out must not be the input or hold it, but is or holds 'report'; choose another folder"
     for folder in ("report", "./report/", str(report / "report")):
         assert_refused(["monitor", "report", "field.csv", "--out", folder], message, report)
     assert (report / "report" / "report.html").exists()

@@ -188,10 +188,10 @@ def test_one_table_of_several_data_sets_is_refused():
 def test_bad_tables_name_their_data_set(tmp_path):
     frame = many()
     frame.loc[frame.index[-1], "y_score"] = np.nan
-    with pytest.raises(ValueError, match=r"^data set 'three': `y_score` must not hold NaN.* at row 4319$"):
+    with pytest.raises(ValueError, match=r"^data set 'three': `y_score` must not hold NaN.* at row 4319;"):
         sa.compare_datasets(frame, 0.4)
     frame.to_csv(tmp_path / "scores.csv", index=False)
-    with pytest.raises(ValueError, match=r"^data set 'three': `y_score` must not hold NaN.* at line 4321$"):
+    with pytest.raises(ValueError, match=r"^data set 'three': `y_score` must not hold NaN.* at line 4321;"):
         sa.compare_datasets(tmp_path / "scores.csv", 0.4)
     with pytest.raises(TypeError, match=r"^data set '\.\./one': `y_score` must hold real numbers"):
         sa.compare_datasets(many().assign(y_score="x"), 0.4)

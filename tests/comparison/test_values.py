@@ -185,7 +185,7 @@ def test_runs_are_about_further_runs_and_data_sets_contradict_folds():
     (wide(), {}, "choose", "Use forest."),
     (wide(means=(0.8, 0.83, 0.83)), {}, "tie", "Use forest or net; tree is worse."),
     (wide(means=(0.8, 0.8, 0.8)), {}, "undecided", "The values do not separate"),
-    (wide(means=(0.8, 0.8), noise=0.002), {"rope": 0.01}, "equal", "equal (within 0.01): use the ch"),
+    (wide(means=(80, 80), noise=0.2), {"rope": 2.0}, "equal", "equal (within 2): use the ch"),
     (wide(), {"control": "tree"}, "control", "forest is better than tree, the control"),
 ])  # fmt: skip
 def test_states(values, options, state, choose):

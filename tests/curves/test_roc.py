@@ -101,7 +101,7 @@ WEIGHT = "`sample_weight` must be "
     (([0, 1, 0], [1, 2, 3], [1, -1, 1]), WEIGHT + "finite and not negative, but row 1 has -1"),
     (([0, 1, 0], [1, 2, 3], [1, 0, 1]), BOTH + "positive case of weight above 0"),
     (([0, 1, 0], [1, 2, 3], [0, 1, 0]), BOTH + "negative case of weight above 0"),
-    (([0, 1], [1, 2], ["1", "1"]), WEIGHT + "a number or numbers, but got ['1', '1']"),
+    (([0, 1], [1, 2], ["1", "1"]), WEIGHT + "a list of numbers, but got ['1', '1']"),
 ])  # fmt: skip
 def test_bad_input(arguments, message):
     labels, scores, weight = (*arguments, None)[:3]
@@ -149,7 +149,7 @@ def test_bad_rates(fpr):
     expect_error(exact(message), roc.RocCurve.from_rates, fpr, [0, 0.5, 0.6, 1], error=ValueError)
     with pytest.raises(ValueError, match=exact(message.replace("fpr", "tpr"))):
         roc.RocCurve.from_rates([0, 0.5, 0.6, 1], fpr)
-    message, make = "`fpr` must be a number or numbers", roc.RocCurve.from_rates
+    message, make = "`fpr` must be a list of numbers", roc.RocCurve.from_rates
     expect_error(message, make, ["0", "1"], fpr, error=TypeError)
     with pytest.raises(ValueError, match=exact(UNEQUAL + "`fpr` has 2, `tpr` has 3")):
         roc.RocCurve.from_rates([0, 1], [0, 0.5, 1])

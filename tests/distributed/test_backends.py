@@ -385,7 +385,7 @@ def test_comparing_on_spark_is_comparing_in_memory(spark, tmp_path):
     expect_error(r"^the score table must hold at least one row", sa.compare, rows.filter("fold < 0"))
     first = frame.index == frame.index[frame["model"] == "A"][0]
     frame.assign(y_score=frame["y_score"].mask(first)).to_parquet(tmp_path / "nan.parquet", index=False)
-    with told_in_one_line(r"^`y_score` must not hold NaN or blanks, .* of model 'A' in fold 1$"):
+    with told_in_one_line(r"^`y_score` must not hold NaN or blanks, .* of model 'A' in fold 1;"):
         sa.compare(spark.read.parquet(str(tmp_path / "nan.parquet")))
 
 

@@ -62,7 +62,7 @@ def test_tables_without_folds_and_one_positive_label_for_all_groups():
     found = gathered(frame.drop(columns="fold"))
     assert_alike(found, sa.read_scores(frame))
     assert list(found.ties()) == sorted(sa.read_scores(frame).ties())
-    message = r"^`y_score` must not hold NaN or blanks, .* row 2 of model 'A' in fold 1$"
+    message = r"^`y_score` must not hold NaN or blanks, .* row 2 of model 'A' in fold 1;"
     rows = pd.DataFrame({"model": "A", "y_true": [0, 1, 1], "y_score": [0.1, 0.2, np.nan]})
     expect_error(message, gathered, rows)
     words = table().assign(y_true=lambda f: f["y_true"].map({0: "ill", 1: "well"}))
@@ -155,7 +155,7 @@ def test_rules_hold_for_groups_in_pieces():
         (pd.concat([frame, frame[group][:1]]), r"^\(model, fold, case\) must be unique, .*: \('b', 2, \d+\)"),
         (frame.assign(y_true=frame["y_true"] * ~group), r"model 'b' has no positive case in fold 2 "),
         (frame.assign(y_true=frame["y_true"] + 5 * group), r"but has 4, first seen: .*model 'b' in fold '2'"),
-        (frame.assign(y_true=frame["y_true"].where(~group)), r"not have missing labels, .* 'b' in fold '2'$"),
+        (frame.assign(y_true=frame["y_true"].where(~group)), r"not have missing labels, .* 'b' in fold '2';"),
         (frame.assign(model=frame["model"].where(~group)), r"`model` must not be empty"),
         (words, r"has the labels 'ill', 'well': name the positive class")
     ):  # fmt: skip

@@ -207,7 +207,7 @@ OPTIONS = {
 def test_one_group_at_a_time():
     rows = {"y_true": [0, 0, 1, 1], "y_score": [0.1, 0.4, np.nan, 0.8]}
     message = "`y_score` must not hold NaN or blanks, but has 1, the first at row 2 of model 'A' in fold 1"
-    with pytest.raises(sa.InputError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(sa.InputError, match=f"^{re.escape(message)};"):
         sa.evaluation.measure_group(pd.DataFrame({"model": "A", "fold": 1, **rows}))
     two = pd.DataFrame({"model": ["A", "A", "B", "B"], "fold": 1, "y_true": [0, 1, 0, 1], "y_score": 0.5})
     for frame, told in (

@@ -161,7 +161,7 @@ def test_weightings_are_values_with_a_description(weighting, words):
 
 BETWEEN, ORDER = " must lie strictly between 0 and 1, but got ", "must be given as (low, high), but got "
 HINT = "4; write skew 4 as prior 0.2, or 4% as 0.04"
-POSITIVE, NUMBER = " must be positive and finite, but got ", " must be a number or numbers, but got "
+POSITIVE, NUMBER = " must be positive and finite, but got ", " must be one number, but got "
 SHAPE = " must be finite and at least 0.1, but got "
 EQUAL = "arguments must be equally long, but "
 REFUSED = {

@@ -92,7 +92,7 @@ def test_classes_may_be_numbers_and_have_several_columns():
     ({}, ["cat", "dog", "owl", "case"], "'case' is another: rename it"),
     ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),
     ({"owl": ["high"] * 16}, ["cat", "dog", "owl"], "^`owl` must hold real numbers"),
-    ({"owl": [np.nan] * 16}, ["cat", "dog", "owl"], "^`owl` must not hold NaN or blanks, .* at row 0$"),
+    ({"owl": [np.nan] * 16}, ["cat", "dog", "owl"], "^`owl` must not hold NaN or blanks, .* at row 0;"),
 ])  # fmt: skip
 def test_what_is_refused_of_a_table(change, classes, message):
     with pytest.raises((InputError, InputTypeError), match=message):

@@ -187,7 +187,7 @@ def test_failures_scores_and_responses_that_are_missing_are_named():
     with pytest.raises(RuntimeError, match=r"^model 'B' failed in fold \d: InvalidParameterError: "):
         sa.scores_from_estimators({"A": BAYES, "B": LogisticRegression(C=-1)}, X, Y, cv=HALVES, n_jobs=2)
     first = next(HALVES.split(X, Y))[1][0]
-    message = rf"has 400, the first at row {first} of X \(model 'B', fold 1\)$"
+    message = rf"has 400, the first at row {first} of X \(model 'B', fold 1\);"
     expect_error(message, sa.scores_from_estimators, {"B": Broken("nan")}, X, Y, cv=HALVES, error=ValueError)
     message = (
         "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with; use "
@@ -265,7 +265,7 @@ def test_splits_may_be_masks_and_folds_need_both_classes():
     ({"A": BAYES}, WORDS, {}, ValueError, "`y` has the labels 'no', 'yes': name the positive"),
     ({"A": BAYES}, Y, {"params": 3}, TypeError, "`params` must be a mapping such as {'sample_weight': w}"),
     ({"A": BAYES}, Y[:-1], {}, ValueError, "arguments must be equally long, but `X` has 200, `y` has 199"),
-    ([BAYES], Y, {}, TypeError, "`estimators` must be a mapping by names, as {'A': ...}, but got list"),
+    ([BAYES], Y, {}, TypeError, "`estimators` must be a mapping by names, as {'A': a, 'B': b}, but got list"),
     ({}, Y, {}, ValueError, "`estimators` must hold at least one model, but is empty"),
     ({1: BAYES, 2: 1}, Y, {}, TypeError, "`estimators` must have names that are text, but has the name 1"),
     ({"A": BAYES}, Y, {"response_method": "predict"}, ValueError, "`response_method` must be one of auto,"),

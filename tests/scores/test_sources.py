@@ -99,7 +99,7 @@ def test_every_source_gives_the_table_of_pandas(kind, more):
 @each("kind", KINDS)
 def test_what_is_wrong_is_told_alike(kind):
     frame = TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 7))
-    with expect_error(r"^`y_score` must not hold NaN or blanks, but has 1, the first at row 7$"):
+    with expect_error(r"^`y_score` must not hold NaN or blanks, but has 1, the first at row 7;"):
         sa.read_scores(KINDS[kind](frame))
     with expect_error("^`dataset` must not be empty, but 20 rows are, the first at row 0$"):
         sa.read_scores(KINDS[kind](TABLE.assign(dataset=[None] * 20 + ["x"] * 16)))
@@ -206,7 +206,7 @@ def test_folders_of_files_are_one_table_that_names_file_and_row(tmp_path):
     with expect_error(r"^`fold` must not be empty, but 12 rows are, the first at row 0 of 'd"):
         sa.read_scores(tmp_path)
     folder = pieces(tmp_path / "rows", TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 14)))
-    expect_error(r"the first at row 2 of 'part 1/rows\.parquet'$", sa.read_scores, folder)
+    expect_error(r"the first at row 2 of 'part 1/rows\.parquet';", sa.read_scores, folder)
     (tmp_path / "keys" / "model=a=b").mkdir(parents=True)
     TABLE[:12].drop(columns="model").to_parquet(tmp_path / "keys" / "model=a=b" / "rows.parquet")
     assert sa.read_scores(tmp_path / "keys").models == ("a=b",)
