@@ -86,7 +86,7 @@ class AUPRECDisplay:
         if not self.curves or not all(isinstance(curve, RocCurve) for curve in self.curves):
             raise InputTypeError(
                 "`curves` must be skewanova.roc_curve(y_true, y_score) or a list of such, but got "
-                f"{type(curves).__name__}"
+                f"{curves!r:.60}"
             )
         self.priors = DEFAULT_PRIORS if priors is None else check_prior_list(priors, "priors")
         self.auprec: Floats = np.array(

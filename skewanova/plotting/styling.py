@@ -314,10 +314,10 @@ def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequenc
     try:
         return list(sns.color_palette(LIGHT_COLORS if palette is None else palette, number))
     except (StopIteration, TypeError, ValueError) as error:
-        raise InputError(
-            "`palette` must hold colours of matplotlib, such as ['red', '#0000ff'], or be the name of a "
-            f"palette of seaborn, such as 'husl', but got {palette!r}"
-        ) from error
+        rule = "hold colours of matplotlib, such as 'red' or '#0000ff'"
+        if isinstance(palette, str):
+            rule = "be the name of a palette of seaborn, such as 'husl', or a list of colours"
+        raise InputError(f"`palette` must {rule}, but got {palette!r}") from error
 
 
 def model_markers(models: Sequence[str]) -> dict[str, str]:

@@ -120,7 +120,7 @@ def test_errors_name_the_arguments_of_the_caller_and_what_is_refused(results, ax
         (lambda: by_estimator(LogisticRegression(), X, Y), "no classes_, as fitted classifiers have$"),
         (lambda: by_estimator(IsolationForest().fit(X), X, Y), "no classes_, as fitted classifiers have$"),
         (lambda: sa.AUPRECDisplay([]), r"^`curves` must be skewanova.roc_curve\(y_true, y_score\) or a list"),
-        (lambda: sa.AUPRECDisplay(3), "or a list of such, but got int$"),
+        (lambda: sa.AUPRECDisplay(3), "or a list of such, but got 3$"),
         (lambda: drawn(Y, SCORE, priors=[0.1, 2], ax=ax), "^`priors` must lie .* between 0 and 1, but got 2"),
         (lambda: drawn(Y, SCORE, curve_kwargs=5, ax=ax), "options such as {'color': 'red'}, but got 5$"),
         (lambda: drawn(Y, SCORE, prior=0, ax=ax), "^`prior` must lie strictly between 0 and 1, but got 0"),
