@@ -318,11 +318,12 @@ def _compare_ranks(result: object, test: str | None) -> RankComparison:
     if isinstance(result, RankComparison):
         return result
     iauprec, pairs = styling.get_table(result, "iauprec"), styling.get_table(result, "pairs")
-    if not isinstance(iauprec, pd.DataFrame) or not isinstance(pairs, pd.DataFrame):
+    complete = isinstance(iauprec, pd.DataFrame) and isinstance(pairs, pd.DataFrame)
+    if not (complete or hasattr(result, "comparisons")):
         raise InputTypeError(
             "`plot_critical_difference` takes what skewanova.compare(scores) or "
-            "skewanova.inference.rank_comparison(skewanova.evaluate(scores).iauprec) returns, but got "
-            f"{type(result).__name__}"
+            "skewanova.inference.rank_comparison(frame) returns, where frame is skewanova.evaluate(scores)"
+            f".iauprec or has values of your own, but got {type(result).__name__}"
         )
     frame = styling.find_frame(result, "iauprec", "model fold iauprec", "plot_critical_difference")
     if frame["fold"].nunique() < 2:
