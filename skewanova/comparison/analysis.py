@@ -288,7 +288,8 @@ class FoldTests:
     @property
     def pairwise(self) -> str:
         """Name of the primary test of pairs, such as ``corrected_t``."""
-        return resolve_pairwise(self.design, self.options) if self.primary is None else self.primary[1]
+        is_chosen = self.options.pairwise == "auto"
+        return self.primary[1] if self.primary and is_chosen else resolve_pairwise(self.design, self.options)
 
     def test_models(self) -> list[OmnibusResult]:
         """Return the primary test of all models, secondary ones, and a split plot if there are priors."""
