@@ -624,11 +624,11 @@ def _measure_cases(evaluation: Evaluation, measure: Measure, alpha: float) -> Me
         by_roc = replace(evaluation, area_estimator=ROC_AUC)
         return limit_areas(test_set.measure_areas(by_roc, as_deployment_prior(0.5)), alpha)
     if measure.threshold is None:
+        is_cost = measure.rule.name == "cost"
         raise InputError(
-            f"{measure.name} has no test on the cases on which its threshold is chosen; state that of a cost "
-            "or net benefit by skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5), or "
-            "--threshold 0.5, or read the numbers from skewanova.threshold_table(scores, recall=0.8), or "
-            "`skewanova threshold SCORES --recall 0.8`"
+            f"{measure.name} has no test on the cases on which its threshold is chosen; "
+            f"{'state it in the measure by threshold=0.5 (--threshold 0.5), or ' * is_cost}read the numbers "
+            "from skewanova.threshold_table(scores, recall=0.8), or `skewanova threshold SCORES --recall 0.8`"
         )
     rates, changes = test_set.measure_rates(evaluation.models, measure.threshold)
     return measure_gains(measure, (rates, changes), test_set.sample, alpha)

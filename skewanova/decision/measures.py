@@ -104,7 +104,7 @@ class Measure:
         threshold: float | None = None,
     ) -> Measure:
         """Return as a measure the expected cost per case, by the costs of a false positive and negative."""
-        costs = check_costs((cost_fp, cost_fn))
+        costs = check_costs((cost_fp, cost_fn), "the costs")
         name = f"expected cost {cost_fp:.12g}:{cost_fn:.12g}"
         return cls(name, "expected cost", as_deployment_prior(deployment_prior))._at_costs(costs, threshold)
 

@@ -176,11 +176,11 @@ class ThresholdRule:
             raise InputError(
                 f"`threshold` must name every model once, but got {list(targets)!r} for {list(models)!r}"
             )
-        rule = "`threshold` must be a number, or a dict with one for each model"
+        rule = "`threshold` must be a number for every model"
         try:
             numbers = {model: float(target) for model, target in targets.items()}
         except (TypeError, ValueError) as error:
-            raise InputTypeError(f"{rule}, but got {self.target!r}") from error
+            raise InputTypeError(f"{rule}, in a dict if they differ, but got {self.target!r}") from error
         if self.name == "threshold" and np.isnan([*numbers.values()]).any():
             raise InputError(f"{rule}, but got {self.target!r}")
         return numbers
@@ -361,7 +361,7 @@ def _choose_rule(costs: tuple[float, float] | None, **options: Any) -> Threshold
     return ThresholdRule(name, target, cost_pair)
 
 
-def check_costs(costs: tuple[float, float]) -> tuple[float, float]:
+def check_costs(costs: tuple[float, float], name: str = "`costs`") -> tuple[float, float]:
     """Return the costs as two floats; raise unless they are finite, not negative and not both 0."""
     try:
         pair = check_float_array(costs, "costs")
@@ -369,11 +369,11 @@ def check_costs(costs: tuple[float, float]) -> tuple[float, float]:
         pair = np.empty(0)
     if pair.shape != (2,):
         raise InputTypeError(
-            "`costs` must be a pair (false positive, false negative) of numbers, such as (1, 5), but got "
+            f"{name} must be a pair (false positive, false negative) of numbers, such as (1, 5), but got "
             f"{costs!r}"
         )
     if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.max() > 0):
-        raise InputError(f"`costs` must be finite, not negative and not both 0, but got {costs!r}")
+        raise InputError(f"{name} must be finite, not negative and not both 0, but got {costs!r}")
     return float(pair[0]), float(pair[1])
 
 
@@ -424,7 +424,7 @@ def _prior_pairs(
     grid, mean = _priors_to_judge(priors)
     if rule.name not in PRIOR_RULES:
         if chosen is not None:
-            raise InputError(f"`chosen_prior` has no effect on a threshold chosen by {rule.name}; remove it")
+            raise InputError(f"`chosen_prior` has no effect with `{rule.name}`; remove it")
         return [(np.nan, prior) for prior in grid.tolist()]
     chosen = mean if chosen is None else chosen
     if chosen is None:

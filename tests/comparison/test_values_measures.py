@@ -259,8 +259,8 @@ def test_halvings_serve_auprec_only():
 
 @each(("options", "message"), [
     ({"measure": Measure.expected_cost(1, 5)}, "expected cost 1:5 has no test on the cases on which its "
-     "threshold is chosen; state that of a cost or net benefit by "
-     "skewanova.decision.Measure.expected_cost(1, 20, threshold=0.5), or --threshold 0.5, or read"),
+     "threshold is chosen; state it in the measure by threshold=0.5 (--threshold 0.5), or read the numbers"),
+    ({"measure": Measure.recall_at_precision(0.5)}, "threshold is chosen; read the numbers from"),
     ({"measure": Measure.roc_auc(), "greater_is_better": False},
      "greater_is_better=False does not fit area under ROC; leave it out"),
     ({}, "the table has scores: compare AUPREC by skewanova.compare(scores) (skewanova compare FILE)"),

@@ -123,7 +123,7 @@ def test_gains_at_rates_are_the_measure_at_a_stated_threshold(prior):
     (lambda: Measure.recall_at_precision(1), "`precision` must lie strictly between 0 and 1, but got 1"),
     (lambda: Measure.recall_at_alert_rate(20), "`flagged` must lie strictly between 0 and 1, but got 20; did "
      "you mean 0.2?"),
-    (lambda: Measure.expected_cost(1, -1), "`costs` must be finite, not negative and not both 0, but got"),
+    (lambda: Measure.expected_cost(1, -1), "the costs must be finite, not negative and not both 0, but got"),
     (lambda: Measure.net_benefit(2), "`probability` must lie strictly between 0 and 1, but got 2"),
     (lambda: Measure.net_benefit(0.2, (0.3, 0.1)), "`deployment_prior`"),
 ])  # fmt: skip
