@@ -123,10 +123,8 @@ class FormulaFit:
         model = smf.ols(f"y ~ {' + '.join(terms)}", pd.DataFrame(codes).assign(y=values))
         n_cells, n_effects = model.exog.shape
         if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
-            raise InputError(
-                f"{n_cells} rows do not identify {n_effects} effects and a residual variance; add the rows "
-                "that are missing, or leave out folds or models that lack some"
-            )
+            effects = f"{n_effects} effects and a residual variance"
+            raise InputError(f"{n_cells} rows do not identify {effects}; add the missing rows")
         self._fit = model.fit()
         self.resid: Floats = np.asarray(self._fit.resid)
         kind = sum_of_squares if self._fit.ssr > 0 else 1  # types 2 and 3 divide by the residual variance

@@ -208,7 +208,7 @@ def auprec_variance(
     >>> round(auprec_variance([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.5), 6)
     0.020062
     """
-    if np.ndim(y_score) == 2:
+    if np.ndim(y_score) > 1:
         shape = np.shape(y_score)
         raise InputError(
             f"`y_score` must be one-dimensional, but has shape {shape}; use "

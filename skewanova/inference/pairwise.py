@@ -281,8 +281,8 @@ def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *,
             )
     if test.needs_control and control is None:
         raise InputError(
-            f"`control` must name the model that {name}={method!r} compares the others with; state it by "
-            f"control='NAME' (--control NAME){', or ' + remedy if name == 'pairwise' else ''}"
+            f"`control` must name the model that {name}={method!r} compares the others with; leave `{name}` "
+            "out, or, for a test over folds, state control='NAME' (--control NAME)"
         )
     if control is not None and not (test.needs_control or test.needs_adjustment):
         raise InputError(

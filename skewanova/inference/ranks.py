@@ -79,7 +79,8 @@ def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
     check_columns(pairs, ("model_a", "model_b", "reject", "estimate"))
     if pairs.duplicated(["model_a", "model_b"]).any():
         raise InputError(
-            "`pairs` must be of one test, but repeats some; use pairs.query(\"role == 'primary'\")"
+            "`pairs` must have one row for each pair, but repeats some; keep one test and prior, such as "
+            "skewanova.compare(scores).pairs.query(\"role == 'primary'\")"
         )
     both = pairs["model_a"].isin(models) & pairs["model_b"].isin(models)
     rejected = pairs[both & pairs["reject"].eq(True)]
@@ -197,11 +198,10 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     check_columns(pairs, ("test", "response", "model_a", "model_b", "reject"))
     rows = pairs[pairs["response"] == "iauprec"]
     if rows.empty:
-        others = ", ".join(map(str, dict.fromkeys(pairs["response"]))) or "no rows"
-        raise InputError(
-            f"`pairs` must have rows of the response iauprec, but has {others}; if it is of this measure, "
-            "use pairs.assign(response='iauprec')"
-        )
+        fault = "no rows; leave `pairs` out"
+        if others := ", ".join(map(str, dict.fromkeys(pairs["response"]))):
+            fault = f"{others}; if it is of this measure, use pairs.assign(response='iauprec')"
+        raise InputError(f"`pairs` must have rows of the response iauprec, but has {fault}")
     check_choice(test, list(dict.fromkeys(rows["test"])), "test")
     rows = rows[rows["test"] == test]
     names = [(str(a), str(b)) for a, b in zip(rows["model_a"], rows["model_b"], strict=True)]

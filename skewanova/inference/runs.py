@@ -229,8 +229,7 @@ def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, F
     """Return areas (2 or more models, 2 or more runs) and covariance; raise unless finite and matching."""
     values, cov = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
     if values.ndim != 2 or min(values.shape) < 2:
-        shape = f"but has shape {values.shape}"
-        raise InputError(f"`areas` must have at least 2 models in rows and 2 runs in columns, {shape}")
+        raise InputError(f"`areas` needs at least 2 models in rows and 2 runs in columns, not {values.shape}")
     if cov.shape != (size := (values.size, values.size)):
         raise InputError(f"`covariance` must have shape {size}, a row for each area, but has {cov.shape}")
     for name, numbers in (("areas", values), ("covariance", cov)):

@@ -207,7 +207,7 @@ COMPARED = [
     ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
     ("--design repeated_kfold",
      "needs the size of the folds: state --test-fraction, as in --test-fraction 0.1"),
-    ("--pairwise dunnett", "state it by --control NAME, or leave --pairwise out$"),
+    ("--pairwise dunnett", "leave --pairwise out, or, for a test over folds, state --control NAME$"),
     ("--at-priors 5", "^Error: Invalid value for '--at-priors': --at-priors must lie strictly between"),
     ("--paper .", "^Error: --paper must not be the current folder"),
     ("--seed -1", "-1 is not in the range x>=0"), ("--out scores.csv", "'scores.csv' is a file"),

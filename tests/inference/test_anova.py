@@ -326,7 +326,7 @@ TWO_FOLDS = (
     "skewanova.compare(scores), whose tests are over cases"
 )
 NAMELESS, OUT = "is missing in 1, the first row", "; leave such rows out"
-UNTOLD = "a residual variance; add the rows that are missing, or leave out folds or models that lack some"
+UNTOLD = "a residual variance; add the missing rows"
 
 
 def without(column, row, value=np.nan):

@@ -222,7 +222,7 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
     ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,
      "`folds` must name at least 2 folds, but all cases are in 7; leave `folds` and `method` out"),
     ({"method": "cross_validation", "folds": [0, 0, 1, 1], "sample_weight": [1, 1, 1, 0]}, ValueError,
-     "`folds` must each hold both classes, but one is missing in 1; use fewer or stratified folds"),
+     "`folds` must each hold both classes, but a class is missing in 1; use fewer or stratified folds"),
 ])  # fmt: skip
 def test_refused(options, error, message):
     expect_error(exact(message), confidence_interval, Y, S, **options, error=error)

@@ -322,7 +322,7 @@ HALF_OF_TWO = "leave out one of the two"
 
 @each(("options", "message"), [
     ({"method": "dunnett"}, "`control` must name the model that method='dunnett' compares the others with; "
-     "state it by control='NAME' (--control NAME)"),
+     "leave `method` out, or, for a test over folds, state control='NAME' (--control NAME)"),
     ({"method": "dunnett", "control": "M9", "order": ["M0", "M1", "M2"]},
      "`control` must be one of M0, M1, M2; but got 'M9'"),
     ({"method": "max_t", "control": "M0"},

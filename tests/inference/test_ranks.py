@@ -131,7 +131,7 @@ def test_rank_intervals_by_hand_of_one_test_and_the_models_named():
     columns = ["model_a", "model_b", "estimate", "reject", "role"]
     pairs = pd.DataFrame([(a, b, 0.2, True, "primary") for a, b in ("AB", "AC", "BC")], columns=columns)
     both = pd.concat([pairs, pairs.assign(role="secondary")])
-    expect_error("must be of one test", rank_intervals, ["A", "B", "C"], both)
+    expect_error("must have one row for each pair", rank_intervals, ["A", "B", "C"], both)
     expect_error(r"pairs.query\(\"role == 'primary'\"\) has", rank_intervals, ["A"], both[["model_a"]])
     ranks = rank_intervals(["A", "C"], both.query("role == 'primary'"))
     assert ranks.to_numpy().tolist() == [["A", 1, 1], ["C", 2, 2]]
