@@ -272,7 +272,7 @@ def _estimate_model(
             warnings.simplefilter("ignore", SkewanovaWarning)  # issued together, by model
             return estimation.estimate_prior(cases.positive, cases.score, scores, batch=batch, **options)
     except InputError as error:
-        remedy = ", or leave the model out" * (not is_only)
+        remedy = ", or leave the rows of this model out" * (not is_only)
         raise InputError(f"the prior cannot be estimated by model {model!r}: {error}{remedy}") from None
 
 

@@ -430,7 +430,8 @@ def check_arguments(
     for name in options:
         if name not in accepted:
             names = [*signature(function).parameters, *accepted]
-            remedy = suggest_name(name, names) or f"; help(skewanova.{function.__name__}) names them"
+            pages = f"; see help(skewanova.{function.__name__}) and help(skewanova.compare)"
+            remedy = suggest_name(name, names) or pages
             raise InputTypeError(f"{function.__name__}() has no argument {name!r}{remedy}")
 
 

@@ -247,7 +247,7 @@ def value_of_information(
     check_choice(unit, ("cases", "folds")[: 1 + resampled], "unit")
     spread = None if design.has_runs else iauprec_covariance(measures)
     if spread is None:
-        needs = "every model in every fold, and several cases or clusters of each class; add those that lack"
+        needs = "every model in every fold, and several cases or clusters of each class; add what is missing"
         if design.has_runs:
             plan = "plan runs by skewanova.plan_comparison(scores), or `skewanova plan` without --cost-case"
             needs = f"a design without runs; {plan}"
