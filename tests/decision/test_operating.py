@@ -185,7 +185,7 @@ def test_an_evaluation_knows_its_folds():
     ({"threshold": "x"}, "`threshold` must be a number for every model, in a dict if they differ, but"),
 ])  # fmt: skip
 def test_options_out_of_range(options, message):
-    kind = TypeError if "a pair" in message or "'x'" in message else ValueError
+    kind = TypeError if "a pair" in message or "in a dict" in message else ValueError
     expect_error(message, sa.threshold_table, one_fold(), **options, error=kind)
 
 
