@@ -74,9 +74,10 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     numbers = _parse_floats(rest if kind in kinds else [kind, *rest], form)
     if len(numbers) > 2 or (kind in kinds and len(numbers) < 2):
         raise InputError(form)
-    if kind not in kinds and len(numbers) == 2 and 1 <= min(numbers) <= max(numbers) < 100:
+    if kind not in kinds and len(numbers) == 2 and 1 <= min(numbers) <= max(numbers) < 1e300:
         a, b = sorted(numbers)
-        raise InputError(f"{form}; did you mean skew:{a:g}:{b:g}, or {a / 100:g}:{b / 100:g}?")
+        percent = f", or {a / 100:g}:{b / 100:g}" * (b < 100)
+        raise InputError(f"{form}; did you mean skew:{a:g}:{b:g}{percent}?")
     return kinds[kind](*numbers) if kind in kinds else UniformPrior(numbers[0], numbers[-1])
 
 
@@ -533,9 +534,8 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def make_score_measure(options: dict[str, Any]) -> Any:
     """Remove measure, prior and threshold from `options`; return the Measure, or None; raise on a misfit."""
-    measure, *values = (options.pop(name) for name in ("score_measure", "deployment_prior", "threshold"))
-    named = zip(("deployment_prior", "threshold"), values, strict=True)
-    used = {name: value for name, value in named if value is not None}
+    measure, names = options.pop("score_measure"), ("deployment_prior", "threshold")
+    used = {name: value for name in names if (value := options.pop(name)) is not None}
     if measure is None:
         if used:
             remedy = "leave that out, or add one, such as --score-measure expected_cost:1:20"
@@ -547,7 +547,8 @@ def make_score_measure(options: dict[str, Any]) -> Any:
     make = getattr(Measure, name)
     if useless := sorted(used.keys() - signature(make).parameters.keys()):
         raise InputError(f"--score-measure {name} takes no {_join_flags(useless)}: leave that out")
-    return make(*numbers, **used)
+    with prefix_errors(f"--score-measure {name}"):
+        return make(*numbers, **used)
 
 
 def _join_flags(names: Iterable[str]) -> str:

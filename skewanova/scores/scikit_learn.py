@@ -63,7 +63,11 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have")
-    positive = check_labels(classes, pos_label=pos_label, name="classes_")
+    try:
+        positive = check_labels(classes, pos_label=pos_label)
+    except InputError as error:
+        labels = ", ".join(map(repr, np.asarray(classes).tolist()))
+        raise InputError(f"the model was trained on the labels {labels}; train it on those of `y`") from error
     if len(positive) != 2 or positive.sum() != 1:
         raise InputError("it was trained on one class; every training set needs both")
     methods = RESPONSES if response_method == "auto" else (response_method,)

@@ -37,11 +37,10 @@ def test_deployment_prior_of_another_form(text):
 
 @each(("text", "remedies"), [
     ("5:20", ("skew:5:20", "0.05:0.2")), ("4:19", ("skew:4:19", "0.04:0.19")),
-    ("20:5", ("skew:5:20", "0.05:0.2")), ("1:20", ("skew:1:20", "0.01:0.2")),
+    ("20:5", ("skew:5:20", "0.05:0.2")), ("1:20", ("skew:1:20", "0.01:0.2")), ("50:150", ["skew:50:150"]),
 ])  # fmt: skip
 def test_ranges_of_skews_or_of_percentages_are_written_as_such(text, remedies):
-    skew, priors = remedies
-    with pytest.raises(ValueError, match=f"but got '{text}'; did you mean {skew}, or {priors}[?]$"):
+    with pytest.raises(ValueError, match=f"but got '{text}'; did you mean {', or '.join(remedies)}[?]$"):
         parse_deployment_prior(text)
     for remedy in remedies:
         parse_deployment_prior(remedy)
