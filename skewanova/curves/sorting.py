@@ -209,8 +209,9 @@ MAX_DISTINCT_WEIGHTS = 64
 
 def rank_among_positives(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
     """Return slots: 2 k + 1 of ties with the k-th highest (from 0) of ascending `levels`, 2 k just above."""
-    below, at_or_below = (np.searchsorted(levels, score, side=side) for side in ("left", "right"))
-    return np.asarray(2 * (len(levels) - at_or_below) + (at_or_below > below))
+    below = np.searchsorted(levels, score)
+    tied = levels.take(below, mode="clip") == score
+    return np.asarray(2 * (len(levels) - below) - tied)
 
 
 class RankedCases(NamedTuple):

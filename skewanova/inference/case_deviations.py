@@ -135,7 +135,8 @@ class CaseDeviations:
     def find_basis(self) -> tuple[Floats, Floats]:
         """Return (n_nodes, n) and (n, n_nodes) by which the tables' rows are themselves, up to rounding."""
         size = ceil_power_of_two(np.max([np.abs(table.values).max(axis=0) for table in self.tables], axis=0))
-        roots = [np.linalg.qr(table.values / size, mode="r") for table in self.tables]
+        blocks = (split_rows(table.values, MIN_ROWS) for table in self.tables)
+        roots = [compute_r_factor(rows / size for rows in part) for part in blocks]
         _, spread, axes = np.linalg.svd(np.vstack(roots))
         axes = axes[: max(1, np.count_nonzero(spread > ROUNDING * spread[0]))]  # 1 if all deviations are 0
         return axes.T / size[:, None], axes * size
