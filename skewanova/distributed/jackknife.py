@@ -185,13 +185,10 @@ class DistributedArcsine(ArcsineAreas):
     sums: Sums
     measure: Callable[..., Sums]
 
+    @cached_property
     def angle_variances(self) -> VarianceEstimates:
-        """Return variances, with degrees of freedom, of the angles and of their differences."""
+        """Variances, with degrees of freedom, of the angles and of their differences."""
         return self.sums.estimate_variances(len(self.area))[0]
-
-    def model_errors(self) -> tuple[Floats, Floats]:
-        """Return the standard errors (n_models,) of the areas, and their degrees of freedom."""
-        return self._single_errors(self.sums.estimate_variances(len(self.area))[1])
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
         """Return variances (n_pairs, 3) of area differences from negatives, positives, both; and of these."""
@@ -204,8 +201,4 @@ class DistributedArcsine(ArcsineAreas):
         """Return standard errors (n,) of contrasts (n, n_models) of angles, and degrees of freedom."""
         angular, _ = _default_projections(self.area)
         (spreads,) = self.measure(turns=[angular], mix=contrasts).estimate_variances(len(contrasts))
-        return self._single_errors(spreads)
-
-    def _single_errors(self, spreads: VarianceEstimates) -> tuple[Floats, Floats]:
-        """Return the standard errors of the models (n_models,), and their degrees of freedom."""
         return self.sample.to_std_errors(spreads.model.ravel()), spreads.model_df.ravel()

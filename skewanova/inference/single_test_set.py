@@ -165,14 +165,15 @@ class ArcsineAreas:
     @cached_property
     def covariance(self) -> Floats:
         """Jackknife covariance of the angles (n_models, n_models)."""
-        return self.sample.covariance(self.angle_values)
+        return np.asarray(self.area_covariance / np.multiply.outer(self.scale.slope, self.scale.slope))
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Return standard errors and degrees of freedom (n,) of contrasts (n, n_models) of the angles."""
         return self.sample.estimate_errors(self.angle_values @ contrasts.T)
 
+    @cached_property
     def angle_variances(self) -> VarianceEstimates:
-        """Return variances and df of the angles (n_models, 1) and of their differences (n_pairs, 1)."""
+        """Variances and df of the angles (n_models, 1) and of their differences (n_pairs, 1)."""
         values = self.angle_values
         unit = ceil_power_of_two(np.maximum(values.max(axis=0), -values.min(axis=0)).max())
         blocks = self.sample.iter_deviations(values)
@@ -182,14 +183,15 @@ class ArcsineAreas:
 
     def pair_errors(self) -> tuple[Floats, Floats]:
         """Return standard errors, nan if a class is one unit, and df (n_pairs,) of differences of areas."""
-        spreads = self.angle_variances()
+        spreads = self.angle_variances
         error = self.scale.pair_errors(spreads.pair[:, 0], spreads.model[:, 0])
         error = np.full(error.shape, np.nan) if self.sample.single_unit_classes else error
         return error, np.minimum(spreads.pair_df[:, 0], self.scale.max_pair_df(self.sample))
 
     def model_errors(self) -> tuple[Floats, Floats]:
         """Return standard errors, nan if a class is one unit, and df (n_models,) of all areas."""
-        return self.sample.estimate_errors(self.values)
+        spreads = self.angle_variances
+        return self.sample.to_std_errors(spreads.model[:, 0]) * self.scale.slope, spreads.model_df[:, 0]
 
     def means_df(self) -> Floats:
         """Return the degrees of freedom of each area (n_models,), as for :class:`RunAreas`."""

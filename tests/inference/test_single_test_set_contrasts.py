@@ -167,7 +167,7 @@ def test_few_positives_at_the_top_limit_the_degrees_of_freedom_of_test_and_band(
     """Positives times the smaller area around 5: 30 positives at prior .01 covered .909 to .920."""
     area = np.array([share * 5 / 12, 0.6])
     angles = ArcsineAreas.from_areas(area, drawn(2), SAMPLE)
-    free = angles.angle_variances().pair_df[0, 0]
+    free = angles.angle_variances.pair_df[0, 0]
     pair = single_test_set.compute_pair_tests(angles, level=0.95, simultaneous="none")
     assert free > 12 * area.sum()
     assert pair.df_error[0] == pytest.approx(12 * area.sum() if limited else free)
