@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 from skewanova.base.checks import Bools, Floats
-from skewanova.comparison.pipeline import TEST_FRACTIONS
+from skewanova.comparison.pipeline import KERNEL_MACHINE_FACTOR, TEST_FRACTIONS
 from skewanova.curves.estimators import prior_averaged_area
 from skewanova.curves.roc import steps_from_scores
 from skewanova.inference.case_resampling import SortedScores
@@ -144,6 +144,10 @@ LEARNERS: Mapping[str, Learner] = {
 }
 
 
+#: Correlation of half splits that `compare_estimators` takes for a learner, if not a half.
+CORRELATIONS = {"svm": KERNEL_MACHINE_FACTOR / (1 + KERNEL_MACHINE_FACTOR)}
+
+
 class Setting(NamedTuple):
     """Cases of both classes, distance of the classes in a feature, number of models, deployment prior."""
 
@@ -259,7 +263,7 @@ def null_p_values(name: str, setting: Setting, rng: np.random.Generator) -> tupl
         [_area(score, setting.positive[cases], setting) for score in fold]
         for fold, cases in zip(np.moveaxis(scores, 1, 0), test, strict=True)
     ]
-    design = FoldDesign("repeated_holdout", fraction, n_folds=N_SPLITS, reason="simulated")
+    design = FoldDesign("repeated_holdout", fraction, n_folds=N_SPLITS, correlation=CORRELATIONS.get(name))
     models, pairs = default_p_values(design, Tables(np.array(areas)[None], {})).values()
     return float(models[0]), float(pairs.min())
 

@@ -269,8 +269,8 @@ def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -
 BUILT_IN_DESIGNS = ("repeated_holdout", "split_half")
 
 
-#: Fraction of the data that a hold-out tests. With a half the corrected test keeps its level for nine of ten
-#: learners (studies/records/learners.md). With halvings, which estimate the variance, it is the usual fifth.
+#: Fraction of the data that a hold-out tests. With a half the corrected test keeps its level for ten learners
+#: (studies/records/learners.md). With halvings, which estimate the variance, it is the usual fifth.
 TEST_FRACTIONS = {"repeated_holdout": 0.5, "split_half": 0.2}
 
 
@@ -278,13 +278,9 @@ TEST_FRACTIONS = {"repeated_holdout": 0.5, "split_half": 0.2}
 N_HALVINGS, INNER_FOLDS = 20, 5
 
 
-#: Classes of support vector machines with a kernel, and the warning about them (studies/records/learners.md).
-KERNEL_MACHINES = {"SVC", "NuSVC"}
-KERNEL_MACHINE_WARNING = (
-    "on random hold-outs the tests may reject true equality of support vector machines too often (simulated "
-    "type I error on half splits up to 0.12, nominal 0.05); design='split_half' estimates the variance for "
-    "any learner"
-)
+#: Classes of support vector machines with a kernel, and the factor on the variance that their hold-outs share
+#: (studies/records/learners.md).
+KERNEL_MACHINES, KERNEL_MACHINE_FACTOR = {"SVC", "NuSVC"}, 1.25
 
 
 #: Arguments of `scores_from_estimators` about labels and scores, with their defaults.
@@ -353,8 +349,9 @@ def compare_estimators(
     Notes
     -----
     In simulations with unstable learners, at the level .05, the corrected test on 20 hold-outs of a fifth
-    rejected true equality at rates up to .11. On 20 half splits the rates were .00 to .06, but up to .12 for
-    support vector machines (``studies/records/learners.md``), and models are trained on half of the data.
+    rejected true equality at rates up to .11. On 20 half splits the rates were .00 to .06
+    (``studies/records/learners.md``), and models are trained on half of the data. Hold-outs of support vector
+    machines correlate more than others, so with an `SVC` or `NuSVC` their correlation is 5/9, not 1/2.
     Halvings keep the hold-outs of a fifth and the level, and cost ``2 n_halvings inner_folds`` more fits of
     each model. The variance of a mean difference is then ``V + s^2 / J``. V is the mean square of half the
     difference between the halves, and s is the standard deviation over the J hold-outs. This assumes that
@@ -386,9 +383,12 @@ def compare_estimators(
         splits = draw_holdouts(units, n_splits, test_fraction=fraction, rng=generator)
         if stated.kind == "split_half":
             splits += draw_half_folds(units, stated.n_halvings, inner_folds=stated.inner_folds, rng=generator)
-        elif any(map(_has_kernel_machine, models.values())):
-            warn_each([KERNEL_MACHINE_WARNING])
-        options["design"] = FoldDesign(stated.kind, reason="the splits that were drawn")
+        correlation = stated.correlation
+        if correlation is None and any(map(_has_kernel_machine, models.values())):
+            ratio = KERNEL_MACHINE_FACTOR * FoldDesign(test_fraction=fraction).ratio
+            correlation = ratio / (1 + ratio)
+        reason = "the splits that were drawn"
+        options["design"] = FoldDesign(stated.kind, reason=reason, correlation=correlation)
     else:
         _check_own_splits(design, test_fraction)
         splits = draw_splits(cv, data)

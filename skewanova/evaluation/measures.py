@@ -96,7 +96,7 @@ class Evaluation(FrameResult):
             distinct = np.array(table.class_sizes(), dtype=np.float64)
         else:
             counts = self.iauprec.groupby("fold", observed=True)[["n_negative", "n_positive"]].max()
-            share = design.ratio / (1 + design.ratio) if design.overlapping else 1.0
+            share = (design.overlapping and design.test_fraction) or 1.0
             distinct = np.asarray(counts.sum() if design.kind == "independent" else counts.max() / share)
         if table is not None:
             present = table.counts.sum(axis=2) > 0

@@ -100,11 +100,14 @@ class FoldDesign:
     n_clusters, weighted : int, bool
         Number of clusters of cases (0 if each case was sampled by itself), and whether cases represent
         unequal numbers of the population.
+    correlation : float, optional
+        Correlation of the results of two overlapping folds, by default `test_fraction` (Nadeau and Bengio
+        2003). A larger one suits learners that change much with their training data.
 
     Raises
     ------
     ValueError
-        If the kind is unknown or a fraction out of range.
+        If the kind is unknown, or a fraction or the correlation out of range.
 
     Examples
     --------
@@ -123,18 +126,24 @@ class FoldDesign:
     inner_folds: int = 0
     n_clusters: int = 0
     weighted: bool = False
+    correlation: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise for an unknown `kind` or `runs`; store `test_fraction`, checked, as a float or None."""
+        """Raise for an unknown `kind` or `runs`; store fraction and correlation as floats or None."""
         check_choice(self.kind, [kind for kind in DESIGNS if kind == "runs" or kind not in RUNS], "kind")
         check_choice(self.runs, [*RUNS.values()], "runs")
-        if self.test_fraction is not None:
-            object.__setattr__(self, "test_fraction", check_fraction(self.test_fraction, "test_fraction"))
+        for name in ("test_fraction", "correlation"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, check_fraction(getattr(self, name), name))
 
     @property
     def ratio(self) -> float:
-        """Test cases per training case, ``f / (1 - f)`` for `test_fraction` f; 0.0 if that is None."""
-        return 0.0 if self.test_fraction is None else self.test_fraction / (1 - self.test_fraction)
+        """``c / (1 - c)`` of `correlation` or else `test_fraction` c, 0.0 if both are None.
+
+        By default it is the number of test cases per training case.
+        """
+        share = self.correlation or self.test_fraction or 0.0
+        return share / (1 - share)
 
     @property
     def is_test_set(self) -> bool:
@@ -204,7 +213,9 @@ class FoldDesign:
         }
         text = names[self.kind] + f", {self.n_folds} folds" * self.is_over_folds
         if self.overlapping:
-            text += f", {self.ratio:.3g} test case{'s' * (self.ratio != 1)} for each training case"
+            ratio = replace(self, correlation=None).ratio
+            text += f", {ratio:.3g} test case{'s' * (ratio != 1)} for each training case"
+            text += "" if self.correlation is None else f", results correlated by {self.correlation:.3g}"
         return f"{text} ({'; '.join(parts)})"
 
 
@@ -368,7 +379,7 @@ def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     words = {"design": stated.kind != "auto", "test_fraction": stated.test_fraction is not None}
     names = [word for word, is_stated in words.items() if is_stated]
     reason = f"{' and '.join(names)} as stated" if names else inferred.reason
-    return replace(design, reason=reason, warnings=tuple(notes))
+    return replace(design, reason=reason, warnings=tuple(notes), correlation=stated.correlation)
 
 
 #: Remedy for a table whose folds cannot be told from its cases.
@@ -391,9 +402,9 @@ def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CAS
     kind = "repeated_holdout" if stated.kind == "auto" else stated.kind
     if stated.test_fraction is not None:
         reason = "test_fraction as stated"
-        return FoldDesign(kind, stated.test_fraction, n_folds=n_folds, reason=reason)
+        return replace(stated, kind=kind, n_folds=n_folds, reason=reason)
     if kind == "kfold":
-        return FoldDesign(kind, 1 / n_folds, n_folds=n_folds, reason="as stated")
+        return replace(stated, kind=kind, test_fraction=1 / n_folds, n_folds=n_folds, reason="as stated")
     if kind == "repeated_kfold":
         cases = "; or add a case column" * bool(remedy)
         raise InputError(
@@ -409,7 +420,8 @@ def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CAS
         f"design=skewanova.FoldDesign({example!r}, test_fraction=0.1), or --design {example} "
         "--test-fraction 0.1"
     )
-    return FoldDesign(kind, fraction, n_folds=n_folds, reason="assumed", warnings=(note,))
+    assumed = replace(stated, kind=kind, test_fraction=fraction)
+    return replace(assumed, n_folds=n_folds, reason="assumed", warnings=(note,))
 
 
 def _infer_from_cases(table: Scores) -> FoldDesign | None:

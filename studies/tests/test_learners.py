@@ -115,7 +115,7 @@ def test_instability_is_measured() -> None:
 
 
 def test_learners_hold_their_level_in_the_recorded_study() -> None:
-    """All but the support vector machine at .05; at .005 within three standard errors."""
+    """At .05 within two standard errors, at .005 within three."""
     recorded = pd.read_csv(STUDIES / "learners.csv")
     assert tuple(recorded.columns) == LEARNER_COLUMNS
     assert len(recorded) == len(LEARNERS) * len(SETTINGS) * 2 * 2
@@ -124,8 +124,7 @@ def test_learners_hold_their_level_in_the_recorded_study() -> None:
     rate, level = pooled["rejected"] / pooled["replicates"], pooled["level"]
     error = np.sqrt(level * (1 - level) / pooled["replicates"])
     holds = rate <= level + error * np.where(level == 0.05, 2, 3)
-    assert set(pooled.loc[~holds, "learner"]) <= {"svm"}
-    assert (rate <= 0.075).all()
+    assert holds.all()
 
 
 def test_the_recorded_instability_is_what_the_docs_say() -> None:

@@ -1,6 +1,5 @@
 """compare_estimators(): fit, score and compare in one call."""
 
-import warnings
 from inspect import signature
 from pathlib import Path
 
@@ -60,18 +59,19 @@ def test_half_splits_are_the_default() -> None:
     assert set(result.pairs.query("role == 'primary'")["test"]) == {"corrected_t_holm"}
 
 
-def test_half_splits_of_kernel_machines_are_warned_of() -> None:
-    """On half splits they reject true equality in up to .12 (studies/records/learners.md)."""
+def test_hold_outs_of_kernel_machines_are_taken_to_correlate_more() -> None:
+    """On half splits they reject true equality in up to .13 otherwise (studies/records/learners.md)."""
     machines = make_pipeline(StandardScaler(), NuSVC(nu=0.2)), GridSearchCV(SVC(), {"C": [1, 2]}), SVC()
     for machine in machines:
         models = {"bayes": GaussianNB(), "machine": machine}
-        with pytest.warns(sa.SkewanovaWarning, match="vector machines too often .* up to 0.12.*split_half"):
-            _compared(models=models, n_splits=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", sa.SkewanovaWarning)
-        warnings.filterwarnings("ignore", "at priors? .* effective negatives", sa.SkewanovaWarning)
-        _compared(models=models, cv=StratifiedKFold(5), n_splits=20)
-        _compared(models={**MODELS, "linear": LinearSVC()}, n_splits=2)
+        design = _compared(models=models, n_splits=2).design
+        assert design.ratio == pytest.approx(1.25)
+        assert "1 test case for each training case, results correlated by 0.556" in design.describe()
+    assert _compared(models=models, n_splits=2, test_fraction=0.2).design.ratio == pytest.approx(1.25 / 4)
+    stated = sa.FoldDesign("repeated_holdout", correlation=0.7)
+    assert _compared(models=models, n_splits=2, design=stated).design.correlation == 0.7
+    assert _compared(models=models, cv=StratifiedKFold(5)).design.correlation is None
+    assert _compared(models={**MODELS, "linear": LinearSVC()}, n_splits=2).design.ratio == 1
 
 
 def test_it_is_compare_on_the_scores_of_the_same_splits() -> None:

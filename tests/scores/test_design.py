@@ -155,6 +155,8 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
                       "stated and is used; if it is wrong, leave out `test_fraction`",)),
     (OVERLAPPING, sa.FoldDesign("auto", 0.2), f"repeated hold-out, 8 folds, 0.25 {A_CASE} (test_fraction as "
      "stated)", NEW, ()),
+    (OVERLAPPING, sa.FoldDesign("auto", 0.2, correlation=0.5), f"repeated hold-out, 8 folds, 0.25 {A_CASE}, "
+     "results correlated by 0.5 (test_fraction as stated)", NEW, ()),
     (FOLDS, sa.FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
      "test_fraction as stated)", NEW, ()),
     (RUNS, "auto", "6 runs on one test set (every run tests the same cases)",
@@ -243,6 +245,8 @@ def test_labels_in_the_same_order_may_be_runs(labels, same):
     ("kfold", "kfold", 1 / 9, "as stated"), ("independent", "independent", 0, "as stated"),
     (sa.FoldDesign("repeated_kfold", 0.5), "repeated_kfold", 1, "test_fraction as stated"),
     (sa.FoldDesign("auto", 0.1), "repeated_holdout", 1 / 9, "test_fraction as stated"),
+    (sa.FoldDesign("auto", 0.1, correlation=0.5), "repeated_holdout", 1, "test_fraction as stated"),
+    (sa.FoldDesign("kfold", correlation=0.2), "kfold", 0.25, "as stated"),
     ("repeated_holdout", "repeated_holdout", 0.25, "assumed"),
 ])  # fmt: skip
 def test_designs_stated_without_cases(stated, kind, ratio, reason):
