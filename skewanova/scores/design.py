@@ -45,13 +45,13 @@ FEW_INNER_FOLDS = (
 
 NO_HALVINGS = (
     "design='split_half' needs a table with halvings (columns part, halving and case), which "
-    "`skewanova.compare_estimators` makes with that design; or leave design='auto' (--design auto)"
+    "`skewanova.compare_estimators` makes with that design; or use design='auto' (--design auto)"
 )
 
 
 NEEDS_SAME_CASES = (
     "design={design!r} needs a column case with the same cases in every fold, as several runs of each model "
-    "on one test set have; else leave design='auto' (--design auto)"
+    "on one test set have; else use design='auto' (--design auto)"
 )
 
 
@@ -268,7 +268,7 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     if shared is not None:
         raise InputError(
             f"with design={result.kind!r} no two folds may share a cluster, but cluster {shared.name!r:.40} "
-            f"is in {shared.n_folds} folds ({shared.n_clusters} such clusters in all); leave design='auto' "
+            f"is in {shared.n_folds} folds ({shared.n_clusters} such clusters in all); use design='auto' "
             "(--design auto)"
         )
     return replace(result, n_clusters=table.n_clusters, weighted=table.has_weights)
@@ -281,7 +281,7 @@ def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
         return _infer_single_fold(table, stated)
     if stated.is_test_set:
         raise InputError(
-            f"design='test_set' needs a single fold, but there are {len(table.folds)}; leave design='auto' "
+            f"design='test_set' needs a single fold, but there are {len(table.folds)}; use design='auto' "
             "(--design auto)"
         )
     if stated.kind == "split_half" or (stated.kind == "auto" and halvings is not None):

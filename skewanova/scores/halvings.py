@@ -165,7 +165,7 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
     if len(absent):
         raise InputError(
             f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in no "
-            f"halving, the first: {absent[0]}"
+            f"halving, the first: {absent[0]}; score them in every halving"
         )
 
 

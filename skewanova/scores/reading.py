@@ -219,8 +219,8 @@ def scores_from_wide(
             "add the other, or rename it if it holds scores of a model, or else leave it out"
         )
     if not chosen:
-        columns = ", ".join(map(repr, wide.columns)) if models is None else "an empty list"
-        raise InputError(f"`models` must list the columns of scores, but got {columns}")
+        columns = "the table has only " + ", ".join(map(repr, wide.columns)) if models is None else "is empty"
+        raise InputError(f"`models` must list the columns of scores, but {columns}")
     result = {role: wide[name] for role, name in named.items() if name in with_role and name in wide}
     labels = pd.DataFrame({"fold": 1, **result})
     if halving and "fold" not in result:

@@ -62,7 +62,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
     """Return a mask of the positive class of a fitted classifier, and the name of its method; or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
-        raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have")
+        raise InputError(f"{type(estimator).__name__} has no classes_, as classifiers have; use a fitted one")
     try:
         positive = check_labels(classes, pos_label=pos_label)
     except InputError as error:
@@ -633,4 +633,5 @@ def _build_table(
     try:
         return replace(build_scores(RawTable(frame, where), None), n_cases=len(data.positive))
     except InputError as error:  # here clusters are groups
-        raise InputError(re.sub("`cluster`|the column cluster", "`groups`", str(error))) from error
+        text = re.sub("; if they are of several folds.*", "; test each case once in a fold", str(error))
+        raise InputError(re.sub("`cluster`|the column cluster", "`groups`", text)) from error

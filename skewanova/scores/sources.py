@@ -101,7 +101,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         frame = read_batches(parquet.batches(names), schema, labels=columns.text, source=name)
         return frame, parquet.where
     if not is_text(path):
-        raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
+        raise InputError(f"{name} must be written as .csv, .csv.gz, .jsonl, .ndjson or .parquet")
     n_bytes = path.stat().st_size * (GZIP_FACTOR if path.suffix.lower() == ".gz" else 1)
     _check_memory(n_bytes // MIN_LINE_BYTES, name, _write_remedy(path, columns))
     return read_text(path, columns)
@@ -119,35 +119,24 @@ def _reading_errors(name: str, kinds: tuple[type[BaseException], ...] = _DAMAGED
         raise InputError(f"{name} cannot be read: {reason}") from error
 
 
-def _write_remedy(path: Path, columns: ColumnMap) -> str:
-    """Return advice on a table too large for memory: Dask for a long one of one data set, or fewer rows."""
+MEMORY_REMEDY = "keep fewer rows, or take a machine with more memory"
+
+
+def _write_remedy(path: Path, columns: ColumnMap, step: str = "") -> str:
+    """Return advice on a table too large for memory; of a long one of one data set, by Dask after `step`."""
     names = columns.names.keys()
-    is_long = {"y_true", "y_score"} <= names and names.isdisjoint((DATASET_COLUMN, "batch"))
+    if not {"y_true", "y_score"} <= names or not names.isdisjoint((DATASET_COLUMN, "batch")):
+        return MEMORY_REMEDY
+    if path.suffix.lower() == ".gz":  # Dask reads a zipped file, and JSON without a block size, as one
+        path, step = path.with_suffix(""), "unpacked, "
+    kind = "csv" if ".csv" in path.name.lower() else "json" if is_text(path) else "parquet"
+    options = ", lines=True, blocksize=2**26" * (kind == "json")
+    table = f"dask.dataframe.read_{kind}({str(path)!r}{options})"
     renamed = {column: name for column, name in columns.names.items() if column != name}
-    code = write_dask_code(path, renamed)
-    return code if is_long else "keep fewer rows, or take a machine with more memory"
-
-
-def write_dask_code(path: Path, columns: Mapping[str, str] | None = None) -> str:
-    """Return advice, with code, to compare the table of a file or folder in parts with Dask."""
-    zipped = path.suffix.lower() == ".gz"  # Dask reads a zipped file, and JSON without a block size, as one
-    plain = str(path.with_suffix("") if zipped else path)
-    if ".csv" in path.name.lower():
-        reader = f"read_csv({plain!r})"
-    elif is_text(path):
-        reader = f"read_json({plain!r}, lines=True, blocksize=2**26)"
-    else:
-        reader = f"read_parquet({plain!r})"
-    return f"keep fewer rows, or {'unpack it, then ' if zipped else ''}{_write_dask_line(reader, columns)}"
-
-
-def _write_dask_line(reader: str, columns: Mapping[str, str] | None = None) -> str:
-    """Return advice to compare with Dask a table read by `reader`, such as "read_parquet('t')"."""
-    frame = f"dask.dataframe.{reader}"
-    table = f"skewanova.read_scores({frame}, columns={columns})" if columns else frame
+    table = f"skewanova.read_scores({table}, columns={renamed})" if renamed else table
     return (
-        "compare it in parts with Dask (pip install 'skewanova[dask]'): import dask.dataframe, skewanova; "
-        f"skewanova.compare({table})"
+        f"{MEMORY_REMEDY}; only skewanova.compare and skewanova.evaluate read it in parts, {step}with Dask "
+        f"(pip install 'skewanova[dask]'): import dask.dataframe, skewanova; skewanova.compare({table})"
     )
 
 
@@ -296,12 +285,14 @@ def _folder_keys(file: Path, folder: Path) -> dict[str, str | None]:
 #: What to do with an object that is no table, by an attribute that it has.
 REMEDIES = {
     "scores": "pass its attribute scores",
-    "classes": "compare several classes by skewanova.compare_classes(scores)",
+    "classes": "pass one of its tables, or compare all by skewanova.compare_classes(scores)",
     "comparisons": "pass the scores of one of its comparisons",
     "packed": "pass the Dask or Spark frame itself",
-    "halvings": "pass its to_frame()",
-    "cv_results_": "pass its cv_results_ to skewanova.compare_values",
+    "halvings": "use it as it is, its to_frame() as unlabelled scores, or name it in a dict of data sets",
+    "fit": "score cases by skewanova.scores_from_estimators({'A': model}, X, y), or compare candidates of a "
+    "search by skewanova.compare_values(search.cv_results_)",
     "with_format": "pass one of its splits, such as scores['test']",
+    "append": "make one by pandas.DataFrame, or give data sets to skewanova.compare_datasets in a dict",
     "keys": "make one by pandas.DataFrame, or compare data sets by skewanova.compare_datasets(tables), "
     "results of scikit-learn by skewanova.compare_values(results) and estimators by "
     "skewanova.compare_estimators(estimators, X, y)",
@@ -353,8 +344,8 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
         if isinstance(frame, nw.LazyFrame):
             names = columns.select(frame.collect_schema().names(), "the query")
             n_rows = int(frame.select(nw.len()).collect().item())
-            remedy = f"write it as Parquet, then {_write_dask_line('read_parquet(folder)')}"
-            _check_memory(n_rows, "the query", remedy)
+            step = "written to 'folder' as Parquet, "
+            _check_memory(n_rows, "the query", _write_remedy(Path("folder"), columns, step))
             frame = frame.select(names)
             native = frame.to_native()
         if not hasattr(native, "__arrow_c_stream__"):
@@ -364,7 +355,7 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
 
 def _list_query_errors(native: Any) -> tuple[type[BaseException], ...]:
     """Return Arrow, narwhals, OS and memory errors, and the own error class of this library, if any."""
-    home = sys.modules[type(native).__module__.split(".")[0].lstrip("_")]
+    home = sys.modules.get(type(native).__module__.split(".")[0].lstrip("_"))
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")
     errors = [getattr(owner, name) for owner, name in owners if hasattr(owner, name)]
     return (pa.ArrowException, OSError, MemoryError, nw.exceptions.NarwhalsError, *errors)

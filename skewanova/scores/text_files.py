@@ -279,7 +279,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
 
     try:
         numbers: dict[str, Any] = dict.fromkeys(("parse_float", "parse_int", "parse_constant"), JsonNumber)
-        row = json.loads(content, object_pairs_hook=build_object, **numbers)
+        row = json.loads(content.rstrip(), object_pairs_hook=build_object, **numbers)
     except (json.JSONDecodeError, RecursionError) as error:
         reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
         raise InputError(f"{line} is not JSON: {reason}; write one object on each line") from error
@@ -301,10 +301,10 @@ def _format_column(
             if name not in row:
                 raise ValueError("is missing in one object but present in others")
             cell = row[name]
-            value = cell if name in columns.text else _positive_score(cell, columns.pos_label)
+            value = cell if name in columns.text else _positive_score(cell, columns)
             texts.append(_format_cell(value))
         except ValueError as error:
-            raise InputError(f"`{name}` {error}, at {where(i)}") from error
+            raise InputError(f"`{name}` at {where(i)} {error}") from error
     return texts
 
 
@@ -321,7 +321,7 @@ def _format_cell(cell: Any) -> str:
     return str(cell)
 
 
-def _positive_score(cell: Any, pos_label: object) -> Any:
+def _positive_score(cell: Any, columns: ColumnMap) -> Any:
     """Return a cell as it is, of two classes' scores the positive one's; raise ValueError if unclear."""
     if isinstance(cell, dict):
         raise ValueError(
@@ -330,18 +330,19 @@ def _positive_score(cell: Any, pos_label: object) -> Any:
         )
     if not isinstance(cell, list):
         return cell
-    positive = "1" if pos_label is None else str(pos_label).strip().casefold()
+    positive = "1" if columns.pos_label is None else str(columns.pos_label).strip().casefold()
     if len(cell) == 2 and all(isinstance(score, JsonNumber) for score in cell):
         if positive not in {"1", "true"}:
             raise ValueError(
                 f"has {cell!r:.60} in the order of labels 0 and 1, but the positive class is "
-                f"{pos_label!r}; write its score alone"
+                f"{columns.pos_label!r}; write its score alone"
             )
         return cell[1]
-    return _positive_score_by_label(cell, positive)
+    other = "; name another by pos_label=LABEL of skewanova.read_scores, or --positive LABEL"
+    return _positive_score_by_label(cell, positive, other * ("batch" not in columns.names))
 
 
-def _positive_score_by_label(cell: list[Any], positive: str) -> Any:
+def _positive_score_by_label(cell: list[Any], positive: str, other: str) -> Any:
     """Return the score of the positive of two {'label': ..., 'score': ...}; raise ValueError if unclear."""
     names = _POSITIVE_LABELS if positive in {"1", "true"} else {positive, f"label_{positive}"}
     named = [entry for entry in cell if isinstance(entry, dict) and {"label", "score"} <= entry.keys()]
@@ -350,6 +351,6 @@ def _positive_score_by_label(cell: list[Any], positive: str) -> Any:
         raise ValueError(
             f"has {cell!r:.120}, in which the score of the positive class is not clear; write it alone, as "
             "[score of 0, score of 1], or as two {'label': ..., 'score': ...}, one with the positive label "
-            f"{positive!r}; name another by pos_label=LABEL of skewanova.read_scores, or --positive LABEL"
+            f"{positive!r}{other}"
         )
     return result[0]

@@ -83,7 +83,7 @@ class UnlabelledScores:
             case = shared.index[is_labelled][low != high].tolist()[0]
             raise InputError(
                 f"`unlabelled` must have the same `y_true` of a case for every model, but case {case!r:.40} "
-                "has both"
+                "has both" + "; name cases in a column `case`" * ("case" not in self.frame)
             )
         return low == 1, paired[:, 1::2]
 

@@ -134,12 +134,12 @@ def raise_multiple_datasets(column: str, n_datasets: int, *, classes: Sequence[s
     """Raise if a table holds more than one data set, since folds would be mixed."""
     if n_datasets > 1:
         compare = (
-            "compare them (with the same names of columns and positive class) with "
-            "skewanova.compare_datasets(table), or `skewanova compare`; or "
+            ", or compare AUPREC over all (with the same names of columns and positive class) by "
+            "skewanova.compare_datasets(table), or `skewanova compare`"
         )
         raise MultipleDatasetsError(
             f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed; "
-            f"{'' if classes else compare}keep the rows of one"
+            f"keep the rows of one{'' if classes else compare}"
         )
 
 
@@ -318,7 +318,7 @@ def check_labels_of_cases(table: ScoreTable) -> None:
     if len(mixed):
         cases = table.frame["case"].cat.categories[mixed[:MAX_EXAMPLES]].tolist()
         raise InputError(
-            f"a case must have one label, but {len(mixed)} cases have both, the first: "
-            f"{', '.join(map(repr, cases))}; if case numbers start again in every fold, make them unique, "
-            "for example by joining fold and number"
+            f"a case must have one label, but {len(mixed)} got both, the first: "
+            f"{', '.join(map(repr, cases))}; mend the labels or, if case numbers start again in every fold, "
+            "make them unique, for example by joining fold and number"
         )

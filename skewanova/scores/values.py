@@ -17,7 +17,7 @@ from skewanova.base.frames import FrameResult
 from skewanova.base.text import escape_text
 from skewanova.scores.columns import DATASET_COLUMN, ColumnMap, RawTable
 from skewanova.scores.sources import load_table
-from skewanova.scores.table import hash_path
+from skewanova.scores.table import Scores, hash_path
 from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
 
 #: Columns that say whose a value is; all others hold values.
@@ -26,6 +26,17 @@ KEY_COLUMNS = ("model", "fold", "run", DATASET_COLUMN)
 
 #: Column of the values in a long table, and name of a measure that is not named.
 VALUE = "value"
+
+
+#: What to do with held-out scores, by the name of their table.
+SCORES_REMEDY = (
+    "compare AUPREC by skewanova.compare({0}), or `skewanova compare`; compare another measure by "
+    "skewanova.compare_values({0}, measure=skewanova.decision.Measure.roc_auc()), or --score-measure roc_auc"
+)
+
+
+#: What to do with text in a wide table.
+TEXT_REMEDY = "call that column model if it names the models, or leave it out if it holds no values"
 
 
 #: Keys of scikit-learn: of one split in `cv_results_`, and of all in what `cross_validate` returns.
@@ -109,6 +120,9 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
     """
     if isinstance(source, ValueTable):
         return source
+    if isinstance(getattr(source, "scores", source), Scores):
+        remedy = SCORES_REMEDY.format("values" if isinstance(source, Scores) else "values.scores")
+        raise InputTypeError(f"`values` must hold a value for each fold, but has scores: {remedy}")
     if isinstance(source, pd.DataFrame) and source.index.name in KEY_COLUMNS:
         source = source.reset_index()
     if isinstance(source, pd.DataFrame) and "params" in source.columns:
@@ -120,7 +134,10 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
     check_any_row(len(raw.frame), "table")
     if "model" in raw.frame:
         return _make_value_table(raw, _find_value_column(raw.frame, measure), measure)
-    return _make_value_table(raw, None, measure or VALUE)
+    try:
+        return _make_value_table(raw, None, measure or VALUE)
+    except InputTypeError as error:
+        raise InputTypeError(f"{error}; {TEXT_REMEDY}") from error
 
 
 def _load_values(source: object, name: str) -> RawTable:
@@ -135,7 +152,7 @@ def _load_values(source: object, name: str) -> RawTable:
         columns = [*KEY_COLUMNS, "y_true", name, "y_score"]
         raw = load_table(source, ColumnMap([], columns, columns[:-2]))
         if "model" not in raw.frame or raw.frame.columns.isin(KEY_COLUMNS).all():
-            raise InputError(f"{error}; leave that column out if it holds no values of a model") from error
+            raise InputError(f"{error}; {TEXT_REMEDY}") from error
         return raw
 
 
@@ -147,11 +164,7 @@ def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
     if VALUE in others or (measure is None and len(others) == 1):
         return VALUE if VALUE in others else others[0]
     if "y_score" in others:
-        raise InputError(
-            "the table has scores: compare AUPREC by skewanova.compare(scores) (skewanova compare FILE), or "
-            "name a measure of them, as in measure=skewanova.decision.Measure.roc_auc() (--score-measure "
-            "roc_auc)"
-        )
+        raise InputError(f"the table has scores: {SCORES_REMEDY.format('values')}")
     problem = f"the table has no column {measure or VALUE!r}"
     if not others:
         raise InputError(f"{problem}; add it")
@@ -231,7 +244,7 @@ def _read_cross_validations(source: Mapping[Any, Any], measure: str | None) -> t
 def _choose_measure(available: Mapping[str, None], measure: str | None, source: str) -> str:
     """Return the measure to read: the stated one, or the only one; raise if there is none or several."""
     if not available:
-        raise InputError(f"{source} has no test scores of one `scoring` for all")
+        raise InputError(f"{source} has no test scores of one `scoring` for all; use the same for all")
     if measure is None and len(available) == 1:
         return next(iter(available))
     if measure is not None and measure in available:
@@ -246,17 +259,12 @@ def _choose_measure(available: Mapping[str, None], measure: str | None, source: 
 def _make_value_table(raw: RawTable, value: str | None, measure: str | None) -> ValueTable:
     """Return the checked table: long with values in the column `value`, or wide if that is None."""
     frame = raw.frame
-    keys: dict[str, Any] = {}
-    for key in KEY_COLUMNS:
-        if key in frame:
-            keys[key] = np.asarray(to_categorical(frame[key], key, raw.where)).astype(str)
+    names = {key: to_categorical(frame[key], key, raw.where) for key in KEY_COLUMNS if key in frame}
+    keys: dict[str, Any] = {key: np.asarray(column).astype(str) for key, column in names.items()}
     if value is None:
         shared = keys or {"fold": [str(row) for row in range(1, len(frame) + 1)]}
-        parts = [
-            pd.DataFrame({"model": str(column), **shared, VALUE: _check_values(raw, column)})
-            for column in frame.columns
-            if column not in KEY_COLUMNS
-        ]
+        models = [column for column in frame.columns if column not in KEY_COLUMNS]
+        parts = [pd.DataFrame({"model": str(c), **shared, VALUE: _check_values(raw, c)}) for c in models]
         long = pd.concat(parts or [pd.DataFrame(columns=["model", "fold", VALUE])], ignore_index=True)
     else:
         long = pd.DataFrame({**keys, VALUE: _check_values(raw, value)})
@@ -265,7 +273,7 @@ def _make_value_table(raw: RawTable, value: str | None, measure: str | None) -> 
                 "the table must have a column fold (or run, or dataset), which says what the values of two "
                 "models share; add it, or pass one column for each model"
             )
-    return _name_folds(long, measure or value or VALUE, raw.source)
+    return _name_folds(long, raw, measure or value or VALUE)
 
 
 def _check_values(raw: RawTable, column: Any) -> Floats:
@@ -280,33 +288,35 @@ def _check_values(raw: RawTable, column: Any) -> Floats:
     return values
 
 
-def _name_folds(long: pd.DataFrame, measure: str, source: Path | None) -> ValueTable:
+def _name_folds(long: pd.DataFrame, raw: RawTable, measure: str) -> ValueTable:
     """Return the table by model and fold, or means by data set; raise if a value is missing or repeated."""
     keys = [key for key in (DATASET_COLUMN, "run", "fold") if key in long]
     rows = long.assign(fold=long[keys].agg("/".join, axis=1))
+    unit = "/".join(keys).replace(DATASET_COLUMN, "data set")
     repeated = rows.duplicated(["model", "fold"])
     if repeated.any():
-        row = rows[repeated].iloc[0]
-        models = ", or models in a column model" * (row["model"] == VALUE)
+        model, fold = rows.loc[repeated, ["model", "fold"]].iloc[0]
+        absent = " or ".join(key for key in KEY_COLUMNS if key not in raw.frame)
+        remedy = f"tell them apart by a column {absent} (with run or dataset, leave out any `design`)"
         raise InputError(
-            f"model {row['model']!r} has two values in fold {row['fold']!r}; number repetitions in a column "
-            f"run, and name data sets in a column dataset{models}"
+            f"{'model' if 'model' in raw.frame else 'column'} {model!r} has two values in {unit} {fold!r}; "
+            + (remedy if absent else "leave out one of them")
         )
     has_datasets = DATASET_COLUMN in long
     if has_datasets and long[DATASET_COLUMN].nunique() == 1:
-        remedy = "add the values of others, or leave it out"
+        remedy = "add the values of others" + ", or leave it out" * (len(keys) > 1)
         raise InputError(f"the column dataset must name at least 2 data sets, but names 1; {remedy}")
-    _check_complete(rows, keys[-1].replace(DATASET_COLUMN, "data set"))
+    _check_complete(rows, unit)
     run_size = long["fold"].nunique() if {"run", "fold"} <= {*long} else 0
     rows = rows.assign(fold=long[DATASET_COLUMN]) if has_datasets else rows
     frame = rows.groupby(["model", "fold"], sort=False)[VALUE].mean().reset_index()
-    return ValueTable(frame, escape_text(measure), has_datasets, run_size, source)
+    return ValueTable(frame, escape_text(measure), has_datasets, run_size, raw.source)
 
 
 def _check_complete(rows: pd.DataFrame, unit: str) -> None:
     """Raise unless 2 models and 2 folds (named by `unit`) at least have a value of every model in each."""
     models, folds = rows["model"].unique(), rows["fold"].unique()
-    for number, name in ((len(models), "model"), (len(folds), unit)):
+    for number, name in ((len(models), "model"), (len(folds), unit.rpartition("/")[2])):
         if number < 2:
             raise InputError(
                 f"a comparison needs at least 2 {name}s, but the values are of {number}; add the values of "

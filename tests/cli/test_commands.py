@@ -139,7 +139,7 @@ def test_options_about_columns_and_those_that_are_refused(folder):
 
 TABLES = [
     (["absent.csv"], r"^Error: there is no file 'absent\.csv'$"),
-    (["scores.txt"], r"^Error: 'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, "),
+    (["scores.txt"], r"^Error: 'scores\.txt' must be written as \.csv, \.csv\.gz, \.jsonl, "),
     (["wide.csv"],
      r"must have the columns 'model', 'y_score', but has .*; read one column per model with --wide$"),
     (["scores.csv", "--wide"],
@@ -159,7 +159,7 @@ def test_tables_that_are_refused(folder, arguments, message):
 
 
 ROWS = [
-    (lambda f: f[f["model"] == "m0"], "a comparison needs at least 2 models, but the table has 1; for"),
+    (lambda f: f[f["model"] == "m0"], "a comparison needs at least 2 models, but the table has 1; add"),
     (lambda f: f[:200], "these are missing: model 'm1' in fold 3"),
     (lambda f: f.assign(y_score=f["y_score"].astype(str).mask(f.index == 7, "\x1b[31m\nx")),
      r"has '\\x1b\[31m\\nx' at line 9$"),
@@ -172,7 +172,7 @@ ROWS = [
 def test_rows_that_are_refused(folder, edit, message):
     edit(frame()).to_csv("scores.csv", index=False)
     assert_refused(["check", "scores.csv"], message, folder)
-    message = message.replace("a comparison needs", "needs").removesuffix(", but the table has 1; for")
+    message = message.replace("a comparison needs", "needs").removesuffix(", but the table has 1; add")
     assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], message, folder)
 
 

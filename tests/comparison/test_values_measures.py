@@ -263,7 +263,7 @@ def test_halvings_serve_auprec_only():
     ({"measure": Measure.recall_at_precision(0.5)}, "threshold is chosen; read the numbers from"),
     ({"measure": Measure.roc_auc(), "greater_is_better": False},
      "greater_is_better=False does not fit area under ROC; leave it out"),
-    ({}, "the table has scores: compare AUPREC by skewanova.compare(scores) (skewanova compare FILE)"),
+    ({}, "the table has scores: compare AUPREC by skewanova.compare(values)"),
     ({"measure": Measure.roc_auc(), "control": "x"}, "`control` must be one of"),
 ])  # fmt: skip
 def test_what_cannot_be_compared_is_refused(options, message):

@@ -130,7 +130,7 @@ def test_models_that_agree_and_a_control():
 ])  # fmt: skip
 def test_options_out_of_range(options, message):
     expect_error(message, sa.plan_comparison, folds_table(), 0.4, **options, error=ValueError)
-    with pytest.raises(ValueError, match=r"^a comparison needs at least 2 models, but the table has 1; for"):
+    with pytest.raises(ValueError, match=r"^a comparison needs at least 2 models, but the table has 1; add"):
         sa.plan_comparison(folds_table(effects=(1,)), difference=0.1)
 
 

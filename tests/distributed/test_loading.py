@@ -90,7 +90,7 @@ def test_what_is_wrong_across_groups_is_told_as_in_memory():
     ):
         said = []
         for read in (sa.read_scores, gathered):
-            with pytest.raises(InputError, match=r"cases have both, the first: 7, 11|cases lack a m") as told:
+            with pytest.raises(InputError, match=r"got both, the first: 7, 11|cases lack a m") as told:
                 check(read(broken))
             said.append(str(told.value))
         here = re.sub(r" \(not scored by [^)]*\)", "", said[0])  # workers count models, and do not name them

@@ -118,7 +118,7 @@ def test_folds_of_all_cases_dropped_folds_and_clusters_that_recur():
     for stated in ("independent", "kfold"):
         message = (
             f"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 folds (8 such "
-            "clusters in all); leave design='auto' (--design auto)"
+            "clusters in all); use design='auto' (--design auto)"
         )
         expect_error(exact(message), infer_design, table, design=stated, error=ValueError)
     for folds in (FOLDS, OVERLAPPING):
@@ -266,7 +266,7 @@ def test_designs_stated_without_cases(stated, kind, ratio, reason):
      "`design` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
      "runs, nested_runs, fixed_runs, test_set; but got 'bootstrap'"),
     ("test_set",
-     "design='test_set' needs a single fold, but there are 10; leave design='auto' (--design auto)"),
+     "design='test_set' needs a single fold, but there are 10; use design='auto' (--design auto)"),
     ("split_half", module.NO_HALVINGS), ("runs", module.NEEDS_SAME_CASES.format(design="runs")),
     ("fixed_runs", module.NEEDS_SAME_CASES.format(design="fixed_runs")),
 ])  # fmt: skip

@@ -23,6 +23,7 @@ from skewanova.base.checks import InputError, InputTypeError
 from skewanova.scores import text_files
 from skewanova.scores.columns import ColumnMap
 from skewanova.scores.sources import load_table
+from skewanova.scores.unlabelled import read_unlabelled
 
 HEAD = "model,fold,y_true,y_score"
 LABELS = ["model", "fold", "y_true"]
@@ -166,20 +167,23 @@ def test_broken_archives_and_places_without_a_table(tmp_path):
         expect_error(f"^'scores.csv.gz' cannot be read: .*({reason})", load, path)
     expect_error(r"^there is no file '.*absent\.csv'$", load, tmp_path / "absent.csv")
     expect_error(r"^the folder '.*' has no file that ends in \.parquet or \.pq \(", load, str(tmp_path))
-    with expect_error(r"^'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"):
+    with expect_error(r"^'scores\.txt' must be written as \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"):
         load(write(tmp_path, HEAD, "scores.txt"))
     with pytest.raises(InputError, match=r"^'scores\.parquet' cannot be read: .*Parquet"):
         load(write(tmp_path, HEAD, "scores.parquet"))
 
 
-@each("source", [None, 3, b"scores.csv", {"model": []}, [1], np.zeros(3), pd.Series([1])])
+FOREIGN = type("Foreign", (), {"__module__": "__main__"})()  # as in a script of a user
+
+
+@each("source", [None, 3, b"scores.csv", {"model": []}, [1], np.zeros(3), pd.Series([1]), FOREIGN])
 def test_sources_of_other_types(source):
     message = f"^scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}"
     expect_error(message, load, source, error=InputTypeError)
     message = r"estimators by skewanova\.compare_estimators\(estimators, X, y\)$"
     expect_error(message, load, {"A": DummyClassifier()}, error=InputTypeError)
     search = GridSearchCV(DummyClassifier(), {"random_state": [0, 1]}).fit(np.zeros((20, 1)), [0, 1] * 10)
-    message = r"pass its cv_results_ to skewanova\.compare_values$"
+    message = r"of a search by skewanova\.compare_values\(search\.cv_results_\)$"
     expect_error(message, load, search, error=InputTypeError)
 
 
@@ -289,7 +293,7 @@ def test_a_table_that_does_not_fit_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(text_files, "_parse_numbers", full)
     with pytest.raises(InputError, match=r"^'scores\.csv' does not fit in memory; keep fewer rows"):
         scores_of(tmp_path, ["+1"])  # as of unlabelled scores, which Dask does not compare
-    with pytest.raises(InputError, match=r"does not fit in memory; keep fewer rows, or compare it in parts"):
+    with pytest.raises(InputError, match=r"not fit in memory; .*; only skewanova\.compare and .* in parts"):
         load_table(tmp_path / "scores.csv", ColumnMap.from_names({}))
 
 
@@ -428,7 +432,9 @@ def test_the_positive_class_is_read_where_it_is_told(tmp_path, score, pos_label)
 ])  # fmt: skip
 def test_scores_that_could_mean_several_things(tmp_path, score, pos_label, message):
     path = write_json(tmp_path, ["", *rows_of([0.5]), *rows_of([score])])
-    expect_error(rf"^`y_score` {re.escape(message)}.*, at line 4$", read_scores, path, pos_label=pos_label)
+    expect_error(rf"^`y_score` at line 4 {re.escape(message)}", read_scores, path, pos_label=pos_label)
+    if pos_label is None:  # unlabelled scores have no such option
+        expect_error(r"^`y_score` at line 4 .*(?<!--positive LABEL)$", read_unlabelled, path)
 
 
 @pytest.mark.parametrize(("line", "message"), [
@@ -438,14 +444,14 @@ def test_scores_that_could_mean_several_things(tmp_path, score, pos_label, messa
     ("[" * 200_000, "line 3 of 'scores.jsonl' is not JSON: "),
     (json.dumps(ROW)[:-1] + ', "fold": 2}', "line 3 of 'scores.jsonl' has the key 'fold' more than once"),
     ({"model": "A", "fold": 1, "y_true": 1},
-     "`y_score` is missing in one object but present in others, at line 3"),
+     "`y_score` at line 3 is missing in one object but present in others"),
     (ROW | {"y_score": "high"}, "`y_score` must hold real numbers, but 'scores.jsonl' has 'high' at line 3"),
     (ROW | {"y_score": None}, "`y_score` must not hold NaN or blanks, but has 1, the first at line 3"),
     (ROW | {"model": None}, "`model` must not be empty, but 1 row is, the first at line 3"),
-    (ROW | {"model": {"name": "A"}}, "`model` must hold one value, but has {'name': 'A'}, at line 3"),
+    (ROW | {"model": {"name": "A"}}, "`model` at line 3 must hold one value, but has {'name': 'A'}"),
     (ROW | {"model": "\ud800"},
-     "`model` must hold text, but has an incomplete character in '\\ud800', at line 3"),
-    (ROW | {"case": 3}, "`case` is missing in one object but present in others, at line 1"),
+     "`model` at line 3 must hold text, but has an incomplete character in '\\ud800'"),
+    (ROW | {"case": 3}, "`case` at line 1 is missing in one object but present in others"),
     (ROW | {"y_true": 2},
      "`y_true` must hold two classes, but has 3, first seen: 0 (line 1), 1 (line 2), 2 (line 3)"),
 ])  # fmt: skip

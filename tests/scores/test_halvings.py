@@ -145,10 +145,10 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         "must have the same models, but 'B' is in only one; score it in both, or leave its rows out$"),
     "cases in no halving": (
         _without("halving > 0 and case > 50"),
-        r"9 cases of the hold-outs are in no halving, the first: 51$"),
+        r"9 cases of the hold-outs are in no halving, the first: 51; score them"),
     "two labels": (
         lambda f: f.assign(y_true=f["y_true"] ^ ((f["part"] == "holdout") & (f["case"] == 7))),
-        "a case must have one label, but 1 cases have both, the first: 7;"),
+        "a case must have one label, but 1 got both, the first: 7;"),
     "two clusters": (
         lambda f: f.assign(cluster=f["case"] + 90 * ((f["part"] == "holdout") & f["case"].isin([6, 7]))),
         r"a case must have one cluster in every model and fold, but case 7 has 97 in .* and 7 in model"),

@@ -138,7 +138,7 @@ def test_several_data_sets_are_refused(tmp_path, names):
     several = LONG.assign(dataset=["x", "y"] * (len(LONG) // 2), a=0.1, b=0.2)
     several.to_parquet(path)
     message = "^the table holds 2 data sets .*, whose folds must not be mixed; "
-    expect_error(rf"{message}compare them \(with the same names of columns", sa.read_scores, path)
+    expect_error(f"{message}keep the rows of one, or compare AUPREC over all", sa.read_scores, path)
     expect_error(f"{message}keep the rows of one$", read_multiclass, several, ["a", "b"])
     wide = several[["y_true", "a", "b", "dataset"]]
     with pytest.raises(sa.InputTypeError, match="; keep the rows of one data set without it, or make"):
@@ -216,9 +216,9 @@ def test_wide_columns_that_are_no_text_or_no_models():
     wide = pd.DataFrame({"y_true": [0, 1], 0: [0.1, 0.9], 1: [0.5, 0.2]})
     assert sa.scores_from_wide(wide).models == ("0", "1")
     assert sa.scores_from_wide(wide, models=[1]).frame["y_score"].tolist() == [0.5, 0.2]
-    with expect_error(r"^`models` must list the columns of scores, but got 'y_true', 'fold'$"):
+    with expect_error(r"^`models` must list the columns of scores, but the table has only 'y_true', 'fold'$"):
         sa.scores_from_wide(WIDE[["y_true", "fold"]])
-    with expect_error(r"^`models` must list the columns of scores, but got an empty list$"):
+    with expect_error(r"^`models` must list the columns of scores, but is empty$"):
         sa.scores_from_wide(WIDE, models=[])
     with pytest.raises(sa.InputError, match=exact("the column 'A' is used twice; use each column once")):
         sa.scores_from_wide(WIDE, models=["A", "A"])

@@ -175,7 +175,7 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
      "but returns shape (100, 3)"),
     (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1"),
     (LinearRegression(), ValueError, "model 'B' cannot be used in fold 1: LinearRegression has no classes_, "
-     "as fitted classifiers have"),
+     "as classifiers have; use a fitted one"),
     ("tree", RuntimeError, "model 'B' failed in fold 1: TypeError: Cannot clone object ''tree''"),
 ])  # fmt: skip
 def test_a_model_that_fails_is_named(estimator, error, message):

@@ -64,7 +64,7 @@ def test_names_of_mixed_types_and_tables_that_are_refused():
     expect_error(exact(message), build, frame)
     frame = pd.concat([cell("A", 1, case=[7, 9]), cell("A", 2, case=[9, 7])])
     message = (
-        "a case must have one label, but 2 cases have both, the first: 7, 9; if case numbers start again"
+        "a case must have one label, but 2 got both, the first: 7, 9; mend the labels or, if case numbers"
     )
     expect_error(f"^{re.escape(message)}", build, frame)
 

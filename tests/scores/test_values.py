@@ -79,7 +79,7 @@ def test_searches(search):
     expect_error(r"1 of 2 candidates have no score .*'C=0\.1'", read_values, failed, measure="accuracy")
     expect_error("has no test scores of one `scoring`", read_values, {"params": [{}]})
     results = {"A": {"test_auc": [0.5, 0.6]}, "B": {"test_f1": [0.5, 0.6]}}
-    expect_error("has no test scores of one `scoring` for all$", read_values, results)
+    expect_error("has no test scores of one `scoring` for all; use the same for all$", read_values, results)
 
 
 def test_candidates_are_named_by_what_differs():
@@ -106,7 +106,7 @@ def test_cross_validations_data_sets_and_runs():
     assert table.values["value"].round(12).tolist() == [0.8, 0.8, 0.7, 0.7]
     runs = read_values(folds.rename(columns={"dataset": "run"}))
     assert (runs.run_size, runs.folds[0], len(runs.folds)) == (3, "x/1", 6)
-    with pytest.raises(sa.InputError, match="two values in fold '1'; number repetitions in a column run"):
+    with pytest.raises(sa.InputError, match="column 'A' has two values in fold '1'; tell them apart by a"):
         read_values(folds.drop(columns="dataset"))
 
 
@@ -118,7 +118,9 @@ def test_selected_models():
 
 
 @each(("values", "message"), [
-    (WIDE.assign(A="x"), "`A` must hold real numbers.*'x' at row 0"),
+    (WIDE.assign(A="x"), "`A` must hold real numbers.*'x' at row 0; call that column model if"),
+    (sa.read_scores(WIDE[1:].assign(model="A", fold=1, y_true=[0, 1], y_score=0.5)),
+     r"^`values` must .* but has scores: .* by skewanova\.compare_values\(values, measure=.*roc_auc$"),
     (WIDE.assign(A=[0.1, np.nan, 0.3]), "`A` must not hold NaN or blanks, but has 1, the first at row 1"),
     (WIDE.assign(A=[0.1, np.inf, -np.inf]), "is inf at row 1; leave out that fold, run or data set for all"),
     (WIDE.iloc[:1], "at least 2 folds, but the values are of 1"),
@@ -126,16 +128,16 @@ def test_selected_models():
     (WIDE[[]], "at least 2 models, but the values are of 0"),
     (LONG.iloc[:-1], "model 'B' has no value in fold '3'"),
     (LONG.iloc[::-1].drop([3, 1]), "model 'B' has no value in fold '1'"),  # the first by its place
-    (pd.concat([LONG, LONG]).replace("A", "z"), "model 'z' has two values in fold '1'.* a column dataset$"),
+    (pd.concat([LONG, LONG]).replace("A", "z"), "model 'z' has two values in fold '1'; .* by a column run"),
     (LONG.drop(columns="fold"), "must have a column fold"),
     (LONG.rename(columns={"value": "f1"}).assign(f2=1.0), "no column 'value', but 'f1', 'f2'; name"),
     (LONG.drop(columns="value"), "no column 'value'; add it$"),
     (LONG.iloc[:0], "^the table must hold at least one row"),
     (LONG.assign(dataset="x"), "2 data sets, but names 1; add the values of others, or leave it out$"),
-    (LONG[LONG["fold"] == "1"].rename(columns={"fold": "dataset"}), "at least 2 data sets, but names 1; add"),
+    (LONG[LONG["fold"] == "1"].rename(columns={"fold": "dataset"}), "but names 1; add the values of others$"),
     (LONG[:-1].rename(columns={"fold": "dataset"}), "no value in data set '3'; .* leave out that data set"),
     (LONG[LONG["fold"] == "1"].rename(columns={"fold": "run"}), "needs at least 2 runs, but the values are"),
-    (LONG.drop(columns="model"), "'value' has two values .* a column dataset, or models in a column model$"),
+    (LONG.drop(columns="model"), "^column 'value' has two values .* by a column model or run or dataset"),
     (pd.DataFrame({"model;fold;value": ["A;1;0.5"]}), "separated by ';': separate them by commas$"),
     ({"A": [1, 2], "B": [1]}, r"numbers of values are \[1, 2\]"),
     (5, "^`values` must be a path or a pandas"),
@@ -151,7 +153,7 @@ def test_columns_of_text_in_files(tmp_path):
     assert read_values(path).values.equals(read_values(LONG).values)
     for bad in (LONG.rename(columns={"value": "f1"}), WIDE):
         bad.assign(note="x").to_csv(path, index=False)
-        expect_error("'x' at line 2; leave that column out if it holds no values of", read_values, path)
+        expect_error("'x' at line 2; call that column model if it names the models, or", read_values, path)
     LONG.rename(columns={"value": "y_score"}).assign(case="x", y_true="no").to_csv(path, index=False)
     expect_error("the table has scores: compare AUPREC by", read_values, path)
 
