@@ -380,7 +380,7 @@ def number_groups(
         names, codes = np.unique(named, return_inverse=True)
     except TypeError as error:
         raise InputError(
-            f"`{name}` must hold names of one kind, such as text or whole numbers, one a case; but has "
+            f"`{name}` must hold names of one kind, such as text or whole numbers, but has "
             f"{', '.join(sorted({type(each).__name__ for each in named.flat}))}"
         ) from error
     if len(names) < 2:

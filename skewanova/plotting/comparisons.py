@@ -322,8 +322,8 @@ def _compare_ranks(result: object, test: str | None) -> RankComparison:
     if not (complete or hasattr(result, "comparisons")):
         raise InputTypeError(
             "`plot_critical_difference` takes what skewanova.compare(scores) or "
-            "skewanova.inference.rank_comparison(frame) returns, where frame is skewanova.evaluate(scores)"
-            f".iauprec or has values of your own, but got {type(result).__name__}"
+            "skewanova.inference.rank_comparison(frame) returns, frame with model, fold, iauprec, such as "
+            f"skewanova.evaluate(scores).iauprec, but got {type(result).__name__}"
         )
     frame = styling.find_frame(result, "iauprec", "model fold iauprec", "plot_critical_difference")
     if frame["fold"].nunique() < 2:
