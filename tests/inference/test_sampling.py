@@ -189,7 +189,7 @@ def test_columns_are_checked_by_name_and_strata_of_clusters():
     for scores, column in (([0.1, np.nan], ""), ([[0.1, 0.2], [0.3, np.nan]], "[:, 1]")):
         expect_error(re.escape(f"`y_score{column}` must not hold NaN"), sampling.check_sample, [0, 1], scores)
     for scores in ([[[0.1]], [[0.2]]], np.empty((2, 0))):
-        with pytest.raises(InputError, match=r"must have shape \(n_cases,\) or \(n_cases, n_models\), but"):
+        with pytest.raises(InputError, match=r"must have shape \(n_cases,\) or \(n_cases, n_models\) above"):
             sampling.check_sample([0, 1], scores)
     sample = sampling.Sample(np.array([1, 1, 0, 0, 1, 0, 0, 1]) == 1, np.array([0, 0, 1, 1, 2, 2, 3, 4]))
     assert sample.stratum.tolist() == [1, 0, 0, 0, 1]  # the only mixed cluster joins a largest stratum
