@@ -358,9 +358,9 @@ def _check_columns(y_score: Any) -> NDArray[Any]:
         if isinstance(y_score, Mapping):
             fault = "is a mapping; pass pandas.DataFrame(y_score)"
         raise InputError(f"`y_score` must have shape (n_cases,) or (n_cases, n_models) above 0, but {fault}")
-    columns = table.reshape(len(table), -1)
+    columns, remedy = table.reshape(len(table), -1), "pass numpy.asarray(y_score, dtype=float)"
     for j in range(columns.shape[1]):
-        check_scores(columns[:, j], "y_score" if table.ndim == 1 else f"y_score[:, {j}]")
+        check_scores(columns[:, j], "y_score" if table.ndim == 1 else f"y_score[:, {j}]", remedy=remedy)
     return columns
 
 

@@ -21,7 +21,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from skewanova.base.checks import InputError, InputTypeError, check_number
+from skewanova.base.checks import InputError, InputTypeError, check_prior
 from skewanova.base.frames import list_distinct
 from skewanova.base.text import shorten_names
 from skewanova.plotting.lines import LIGHT_COLORS, spread_heights
@@ -249,7 +249,7 @@ def find_optional_frame(
 def select_prior(prior: float, present: pd.Series[float]) -> float:
     """Return the prior in `present` that equals `prior` up to rounding; raise if there is none."""
     priors = [float(value) for value in list_distinct(present)]
-    result = [value for value in priors if np.isclose(value, check_number(prior, "prior"), rtol=1e-9, atol=0)]
+    result = [value for value in priors if np.isclose(value, check_prior(prior), rtol=1e-9, atol=0)]
     if not result:
         available = f"{', '.join(map(format_plain, priors))} (at_priors=[{prior:g}] adds it)"
         rule = f"one of the priors in the frame, {available};" if priors else "left out, for no row has one,"
