@@ -253,10 +253,12 @@ def _raised_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _refuse_same_folder(out: Path | None, paper: Path | None) -> None:
-    """Raise `InputError` if --out and --paper name one folder, where the paper would replace the report."""
-    if out is not None and paper is not None and out.resolve() == paper.resolve():
-        raise InputError(f"--out and --paper must be two folders, but both are {str(paper)!r}")
+def _refuse_nested_folders(out: Path | None, paper: Path | None) -> None:
+    """Raise `InputError` if --out and --paper name one folder, or one in the other, which replaces it."""
+    places = [path.resolve() for path in (out, paper) if path is not None]
+    if len(places) == 2 and (places[0].is_relative_to(places[1]) or places[1].is_relative_to(places[0])):
+        names = f"{str(out)!r} and {str(paper)!r}"
+        raise InputError(f"--out and --paper must be two folders side by side, but are {names}")
 
 
 def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -275,7 +277,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                         inputs = [options.get(name) for name in ("scores", "directory")]
                         check_folder(options[folder], inputs=inputs)
                 folder = "out"
-                _refuse_same_folder(options.get("out"), options.get("paper"))
+                _refuse_nested_folders(options.get("out"), options.get("paper"))
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
             deferred.clear()
@@ -536,10 +538,10 @@ def make_score_measure(options: dict[str, Any]) -> Any:
     """Remove measure, prior and threshold from `options`; return the Measure, or None; raise on a misfit."""
     measure, names = options.pop("score_measure"), ("deployment_prior", "threshold")
     used = {name: value for name in names if (value := options.pop(name)) is not None}
+    if measure is None and used:
+        remedy = "leave that out, or add one, such as --score-measure expected_cost:1:20"
+        raise InputError(f"{_join_flags(used)} can be given with a measure of scores only: {remedy}")
     if measure is None:
-        if used:
-            remedy = "leave that out, or add one, such as --score-measure expected_cost:1:20"
-            raise InputError(f"{_join_flags(used)} can be given with a measure of scores only: {remedy}")
         return None
     from skewanova.decision import Measure
 

@@ -339,7 +339,7 @@ def test_the_command_writes_the_same_but_for_several_data_sets(tmp_path):
     pd.concat([table.assign(dataset=name) for name in "xyz"]).to_csv(tmp_path / "scores.csv", index=False)
     for places, message in (
         (["--paper", tmp_path / "other"], "--paper takes one comparison"),
-        (["--paper", tmp_path / "other", "--out", tmp_path / "other"], "must be two folders, but both are"),
+        (["--paper", tmp_path / "other", "--out", tmp_path / "other" / "in"], "must be two folders side by"),
     ):
         done = run("compare", tmp_path / "scores.csv", *places)
         assert done.exit_code == 2
