@@ -268,7 +268,7 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     if shared is not None:
         raise InputError(
             f"with design={result.kind!r} no two folds may share a cluster, but cluster {shared.name!r:.40} "
-            f"is in {shared.n_folds} folds ({shared.n_clusters} such clusters in all); use design='auto' "
+            f"is in {shared.n_folds} folds (such clusters in all: {shared.n_clusters}); use design='auto' "
             "(--design auto)"
         )
     return replace(result, n_clusters=table.n_clusters, weighted=table.has_weights)

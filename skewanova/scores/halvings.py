@@ -137,7 +137,7 @@ def _check_halves(halvings: Halvings) -> None:
         raise InputError(
             "every halving must test each case once for every model, but "
             f"case {cases[case]!r} is tested {times[model, halving, case]} times in halving "
-            f"{halvings.labels[halving]!r} for model {scores.models[model]!r} ({len(odd)} such in all)"
+            f"{halvings.labels[halving]!r} for model {scores.models[model]!r} (such in all: {len(odd)})"
         )
     counts = np.zeros((halvings.n_halvings, 2, 2), dtype=np.int64)
     np.add.at(counts, (halvings.halving, halvings.half), scores.counts[0])
@@ -164,8 +164,8 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
     absent = pd.Index(held_out).difference(halved, sort=False)
     if len(absent):
         raise InputError(
-            f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in no "
-            f"halving, the first: {absent[0]}; score them in every halving"
+            f"every halving must hold the whole data set, but cases of the hold-outs are in no halving "
+            f"({len(absent)} in all), the first: {absent[0]}; score them in every halving"
         )
 
 

@@ -165,8 +165,8 @@ def check_paired(table: Scores) -> tuple[str, ...]:
             where = "where rows is the table (of one data set) with its columns so named"
             code = f", as in pandas by {keep}, {where}"
         raise InputError(
-            f"all models of a fold must be scored on the same cases, but {n_pairs} cases lack a model, the "
-            f"first: {displayed}; score them by all models, or leave them out{code}"
+            f"all models of a fold must be scored on the same cases, but cases lack a model ({n_pairs} in "
+            f"all), the first: {displayed}; score them by all models, or leave them out{code}"
         )
     # without cases, unequal numbers of the classes are the only evidence
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))

@@ -499,7 +499,7 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
     if unknown:
         raise InputError(
             f"`y_true` has the class {unknown[0]!r}, which is not one of {', '.join(names)}; name it too by "
-            "`classes`, or leave its rows out"
+            "`classes`, spell it as there, or leave its rows out"
         )
     return names
 
@@ -510,6 +510,6 @@ def _check_class_scores(values: ArrayLike, model: str, shape: tuple[int, int]) -
     if result.shape != shape:
         raise InputError(
             f"the scores of {model!r} must have shape {shape}, one row per case and one column per class, "
-            f"but have {result.shape}"
+            f"but have {result.shape}; leave out any column of a class that no case has"
         )
     return result

@@ -144,8 +144,8 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     if len(repeated):
         again = "; if case numbers start again in every batch, join batch and number" * ("batch" in frame)
         raise InputError(
-            f"(model, case) must be unique among unlabelled scores, but {len(repeated)} rows repeat one, the "
-            f"first at {raw.where(int(repeated[0]))}; leave the repeated rows out{again}"
+            f"(model, case) must be unique among unlabelled scores, but rows repeat one ({len(repeated)} in "
+            f"all), the first at {raw.where(int(repeated[0]))}; leave the repeated rows out{again}"
         )
     if "y_true" in raw.frame:
         frame["y_true"] = _check_known_labels(raw.frame["y_true"], raw.where)

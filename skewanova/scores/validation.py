@@ -125,8 +125,8 @@ def check_cell_classes(
         )
         raise InputError(
             f"every model needs both classes in every fold, but model {models[model]!r} has no {word} "
-            f"case {'of weight above 0 ' * weighted}in fold {folds[fold]!r} ({len(lacking)} such cells in "
-            "all); " + next(remedy for remedy, applies in remedies if applies)
+            f"case {'of weight above 0 ' * weighted}in fold {folds[fold]!r} (such cells in "
+            f"all: {len(lacking)}); " + next(remedy for remedy, applies in remedies if applies)
         )
 
 
@@ -192,8 +192,8 @@ def _check_case_by_case(frame: pd.DataFrame, column: str, where: RowName) -> Non
     name = f"case {_cell_text(frame, 'case', odd[0])}" if has_cases else "a case"
     hint = "" if has_cases else "; rows were matched by their order: name cases in a column case"
     raise InputError(
-        f"a case must have one {column} in every model and fold, but {name} has {values} ({len(odd)} such "
-        f"rows in all){hint}"
+        f"a case must have one {column} in every model and fold, but {name} has {values} (such rows in "
+        f"all: {len(odd)}){hint}"
     )
 
 
@@ -246,7 +246,7 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
             "every fold must test all known cases of a cluster or none, but fold "
             f"{frame['fold'].cat.categories.tolist()[fold]!r} tests {tested.iloc[odd[0]]} of the "
             f"{expected[odd[0]]} of cluster {frame['cluster'].cat.categories.tolist()[cluster]!r:.40} "
-            f"({len(odd)} such in all), so its other cases may have been training cases; split whole "
+            f"(such in all: {len(odd)}), so its other cases may have been training cases; split whole "
             "clusters, as scikit-learn's StratifiedGroupKFold does, or leave out the column cluster if its "
             "cases are no more alike than others"
         )
@@ -304,9 +304,9 @@ def check_cases(table: ScoreTable, where: RowName) -> None:
             for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
         )
         raise InputError(
-            f"(model, fold, case) must be unique, but {len(repeated)} rows repeat one: {displayed}; if they "
-            "are of several folds or runs, number these in a column fold; if folds are bootstrap resamples, "
-            "give the test set once: its cases are resampled for you"
+            f"(model, fold, case) must be unique, but rows repeat one ({len(repeated)} in all): {displayed}; "
+            "if they are of several folds or runs, number these in a column fold; if folds are bootstrap "
+            "resamples, give the test set once: its cases are resampled for you"
         )
     check_labels_of_cases(table)
 

@@ -17,7 +17,7 @@ from skewanova.base.frames import FrameResult
 from skewanova.base.text import escape_text
 from skewanova.scores.columns import DATASET_COLUMN, ColumnMap, RawTable
 from skewanova.scores.sources import load_table
-from skewanova.scores.table import Scores, hash_path
+from skewanova.scores.table import Scores, ScoreTable, hash_path
 from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
 
 #: Columns that say whose a value is; all others hold values.
@@ -120,9 +120,10 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
     """
     if isinstance(source, ValueTable):
         return source
-    if isinstance(getattr(source, "scores", source), Scores):
-        remedy = SCORES_REMEDY.format("values" if isinstance(source, Scores) else "values.scores")
-        raise InputTypeError(f"`values` must hold a value for each fold, but has scores: {remedy}")
+    scores = getattr(source, "scores", source)
+    if isinstance(scores, Scores):
+        name = "values" + ".scores" * (scores is not source) if isinstance(scores, ScoreTable) else "frame"
+        raise InputTypeError(f"`values` has scores of cases: {SCORES_REMEDY.format(name)}")
     if isinstance(source, pd.DataFrame) and source.index.name in KEY_COLUMNS:
         source = source.reset_index()
     if isinstance(source, pd.DataFrame) and "params" in source.columns:
@@ -201,7 +202,7 @@ def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[s
     failed = [candidate for candidate, row in zip(names, values, strict=True) if np.isnan(row).any()]
     if failed:
         raise InputError(
-            f"{len(failed)} of {len(names)} candidates have no score in some split, the first {failed[0]!r}; "
+            f"{len(failed)} of {len(names)} candidates got no score in some split, the first {failed[0]!r}; "
             "mend it, or leave such candidates out of the search"
         )
     return dict(zip(names, values, strict=True)), VALUE if name == "score" else name

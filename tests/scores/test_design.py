@@ -117,8 +117,8 @@ def test_folds_of_all_cases_dropped_folds_and_clusters_that_recur():
     assert "cases in 8 clusters, each whole in a fold or not in it" in design.describe()
     for stated in ("independent", "kfold"):
         message = (
-            f"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 folds (8 such "
-            "clusters in all); use design='auto' (--design auto)"
+            f"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 folds (such "
+            "clusters in all: 8); use design='auto' (--design auto)"
         )
         expect_error(exact(message), infer_design, table, design=stated, error=ValueError)
     for folds in (FOLDS, OVERLAPPING):

@@ -126,11 +126,11 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "one halving": (_without("halving > 1"), "at least 2 halvings, but numbers 1"),
     "half a halving": (
         _without("(halving == 2 and part == 'half_b') or (halving == 3 and part == 'half_a')"),
-        r"case \d+ is tested 0 times in halving 2 for model 'A' \(\d+ such in all\)"),
+        r"case \d+ is tested 0 times in halving 2 for model 'A' \(such in all: \d+\)"),
     "a model's fold missing": (
         _without(
             "halving == 2 and part == 'half_b' and (model == 'B' and fold == 1 or model > 'B' and fold == 2)"
-        ), r"case \d+ is tested 0 times in halving 2 for model 'B' \(30 such"),
+        ), r"case \d+ is tested 0 times in halving 2 for model 'B' \(such in all: 30"),
     "a model's case untested": (
         _without("halving == 3 and case == 7 and model == 'C'"),
         "case 7 is tested 0 times in halving 3 for model 'C'"),
@@ -145,7 +145,7 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         "must have the same models, but 'B' is in only one; score it in both, or leave its rows out$"),
     "cases in no halving": (
         _without("halving > 0 and case > 50"),
-        r"9 cases of the hold-outs are in no halving, the first: 51; score them"),
+        r"cases of the hold-outs are in no halving \(9 in all\), the first: 51; score"),
     "two labels": (
         lambda f: f.assign(y_true=f["y_true"] ^ ((f["part"] == "holdout") & (f["case"] == 7))),
         "a case must have one label, but 1 got both, the first: 7;"),

@@ -240,7 +240,9 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
         frame.loc[3, column] = value
         expect_error(f"^{re.escape(message)}(;|$)", sa.scores_from_wide, csv_file(tmp_path, frame))
     repeated = WIDE.assign(case=[0, 1, 2, 2, 4, 5, 6, 7])
-    message = r"^\(model, fold, case\) must be unique, but 1 rows repeat one: \('A', 1, 2\) at line 5;"
+    message = (
+        r"^\(model, fold, case\) must be unique, but rows repeat one \(1 in all\): \('A', 1, 2\) at line 5;"
+    )
     with pytest.raises(sa.InputError, match=message):
         sa.scores_from_wide(csv_file(tmp_path, repeated))
 

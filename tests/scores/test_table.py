@@ -56,10 +56,10 @@ def test_names_of_mixed_types_and_tables_that_are_refused():
     others = [cell(m, f, case=["x", "y"]) for m in "BA" for f in (2, 3)]
     frame = pd.concat([cell(case=["x", "y"])] * 4 + others, ignore_index=True)
     message = (
-        "(model, fold, case) must be unique, but 6 rows repeat one: ('A', 1, 'x') at row 2, ('A', 1, 'y') at "
-        "row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6; if they are of "
-        "several folds or runs, number these in a column fold; if folds are bootstrap resamples, give the "
-        "test set once: its cases are resampled for you"
+        "(model, fold, case) must be unique, but rows repeat one (6 in all): ('A', 1, 'x') at row 2, "
+        "('A', 1, 'y') at row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6; if "
+        "they are of several folds or runs, number these in a column fold; if folds are bootstrap resamples, "
+        "give the test set once: its cases are resampled for you"
     )
     expect_error(exact(message), build, frame)
     frame = pd.concat([cell("A", 1, case=[7, 9]), cell("A", 2, case=[9, 7])])
@@ -125,12 +125,14 @@ def test_a_cell_with_one_class(labels, word):
     lacking = [cell(model, 2)[: len(labels)].assign(y_true=labels) for model in "AB"]
     frame = pd.concat([cell("A", 1), cell("B", 1), *lacking])
     message = (
-        f"every model needs both classes in every fold, but model 'A' has no {word} case in fold 2 (2 such "
-        "cells in all); use stratified or fewer folds"
+        f"every model needs both classes in every fold, but model 'A' has no {word} case in fold 2 (such "
+        "cells in all: 2); use stratified or fewer folds"
     )
     expect_error(exact(message), build, frame)
     others = "score it on the cases of the other models"
-    with pytest.raises(InputError, match=rf"has no {word} case in fold 2 \(1 such cells in all\); {others}$"):
+    with pytest.raises(
+        InputError, match=rf"has no {word} case in fold 2 \(such cells in all: 1\); {others}$"
+    ):
         build(pd.concat([cell("A", 1), cell("B", 1), lacking[0], cell("B", 2)]))
     expect_error(f"; score some {word} cases too$", build, pd.concat(lacking))
 

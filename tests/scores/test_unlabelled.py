@@ -49,7 +49,7 @@ def test_models_are_paired_whatever_their_columns_are_called():
     (ROWS.drop(columns="y_score"), {}, "y_score"), (ROWS, {"columns": {"batch": "week"}}, "week"),
     (ROWS, {"columns": {"fold": "x"}}, "`columns` must be one of model, y_score, batch, case"),
     (ROWS[:0], {}, "at least one row"),
-    (ROWS.assign(case=1), {}, r"\(model, case\) must be unique .* 2 rows repeat one, the first at row 1"),
+    (ROWS.assign(case=1), {}, r"\(model, case\) must be unique .* one \(2 in all\), the first at row 1"),
     (ROWS.assign(case=1, batch=[1, 2, 1, 2]), {}, "start again in every batch, join batch and number$"),
     (ROWS.assign(y_score=[0.1, None, 0.2, 0.3]), {}, "`y_score` must not hold NaN"),
     (ROWS.assign(model=["A", None, "B", "B"]), {}, "`model` must not be empty"),

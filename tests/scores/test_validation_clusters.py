@@ -83,7 +83,7 @@ def test_a_case_has_one_cluster_and_one_weight(column, value):
     frame.loc[[7, 11], column] = value
     told = (
         f"a case must have one {column} in every model and fold, but case 1 has {first!r} in model 'A' at "
-        f"row 1 and {value!r} in model 'B' at row 7 (2 such rows in all)"
+        f"row 1 and {value!r} in model 'B' at row 7 (such rows in all: 2)"
     )
     expect_error(re.escape(told), read_scores, frame)
     with pytest.raises(InputError, match=r"at row 7 .*; rows were matched by their order: name cases"):

@@ -76,7 +76,7 @@ def test_searches(search):
         assert table.values["value"].tolist()[:3] == first
     expect_error("`measure` must be one of 'accuracy', 'roc_auc'", read_values, search.cv_results_)
     failed = {**search.cv_results_, "split1_test_accuracy": np.array([np.nan, 0.5])}
-    expect_error(r"1 of 2 candidates have no score .*'C=0\.1'", read_values, failed, measure="accuracy")
+    expect_error(r"1 of 2 candidates got no score .*'C=0\.1'", read_values, failed, measure="accuracy")
     expect_error("has no test scores of one `scoring`", read_values, {"params": [{}]})
     results = {"A": {"test_auc": [0.5, 0.6]}, "B": {"test_f1": [0.5, 0.6]}}
     expect_error("has no test scores of one `scoring` for all; use the same for all$", read_values, results)
@@ -120,7 +120,7 @@ def test_selected_models():
 @each(("values", "message"), [
     (WIDE.assign(A="x"), "`A` must hold real numbers.*'x' at row 0; call that column model if"),
     (sa.read_scores(WIDE[1:].assign(model="A", fold=1, y_true=[0, 1], y_score=0.5)),
-     r"^`values` must .* but has scores: .* by skewanova\.compare_values\(values, measure=.*roc_auc$"),
+     r"^`values` has scores of cases: .* by skewanova\.compare_values\(values, measure=.*roc_auc$"),
     (WIDE.assign(A=[0.1, np.nan, 0.3]), "`A` must not hold NaN or blanks, but has 1, the first at row 1"),
     (WIDE.assign(A=[0.1, np.inf, -np.inf]), "is inf at row 1; leave out that fold, run or data set for all"),
     (WIDE.iloc[:1], "at least 2 folds, but the values are of 1"),
