@@ -509,7 +509,12 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
         raise expected from error
     if limits.size not in {1, 2}:
         raise expected
-    return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
+    low, high = float(limits.flat[0]), float(limits.flat[-1])
+    if 1 < low < high < 1 / SMALLEST_PRIOR:
+        percent = f", or ({low / 100:g}, {high / 100:g})" * (high < 100)
+        rule = f"`deployment_prior` must lie strictly between 0 and 1, but got {value!r:.60}"
+        raise InputError(f"{rule}; did you mean skewanova.UniformSkew({low:g}, {high:g}){percent}?")
+    return UniformPrior(low, high)
 
 
 def truncate_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:

@@ -168,6 +168,10 @@ REFUSED = {
     f"`prior`{BETWEEN}{HINT}": lambda: skew_from_prior(4), f"`skew`{POSITIVE}0": lambda: prior_from_skew(0),
     f"`deployment_prior` {ORDER}low=0.2 > high=0.05": lambda: UniformPrior(0.2, 0.05),
     f"`deployment_prior`{BETWEEN}{HINT}": lambda: as_deployment_prior(4),
+    f"`deployment_prior`{BETWEEN}(5, 20); did you mean skewanova.UniformSkew(5, 20), or (0.05, 0.2)?":
+        lambda: as_deployment_prior((5, 20)),
+    f"`deployment_prior`{BETWEEN}[50, 150]; did you mean skewanova.UniformSkew(50, 150)?":
+        lambda: as_deployment_prior([50, 150]),
     "`low_skew` must not be above `high_skew`, but got 19 > 4": lambda: UniformSkew(19, 4),
     f"`a`{SHAPE}0.09": lambda: BetaPrior(0.09, 1), f"`b`{SHAPE}inf": lambda: BetaPrior(1, np.inf),
     f"`a`{NUMBER}None": lambda: BetaPrior(None, 1), f"`priors`{BETWEEN}1": lambda: DiscretePrior((0.1, 1.0)),
