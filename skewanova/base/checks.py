@@ -366,7 +366,7 @@ def check_scores(
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
         rule = f"`{name}` must not hold NaN or blanks, but has {len(bad)}, the first at {where(int(bad[0]))}"
-        raise InputError(f"{rule}; fill them in, or leave these cases out for all models")
+        raise InputError(f"{rule}; fill them in, or leave them out for all models")
     return score
 
 
@@ -479,7 +479,7 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, the first at "
-            f"{where(int(np.argmax(missing)))}; fill them in, or leave these cases out for all models"
+            f"{where(int(np.argmax(missing)))}; fill them in, or leave them out for all models"
         )
     return comparable
 

@@ -411,9 +411,9 @@ def name_estimators(estimators: object) -> dict[str, Any]:
             kind = type(estimator).__name__
             n_before = sum(type(other).__name__ == kind for other in result.values())
             result[f"{kind} {n_before + 1}" if n_before else kind] = estimator
-    check_named_models(result, "estimators")
-    if len(result) < 2:
+    if isinstance(result, Mapping) and len(result) < 2:
         raise InputError(f"`estimators` must hold at least 2 models to compare, but has {len(result)}")
+    check_named_models(result, "estimators")
     return dict(result)
 
 

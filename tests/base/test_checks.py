@@ -54,7 +54,7 @@ BETWEEN, ONE = " must lie strictly between 0 and 1, but got ", " must be one num
 TINY = "`prior` must be 1e-300 or more, as the skew of less cannot be computed with, but got "
 POSITIVE = "`skew` must be positive and finite, but got "
 NAN, EMPTY = " must not hold NaN or blanks, but has ", " must hold at least one value, but is empty"
-LEAVE_OUT = "; fill them in, or leave these cases out for all models"
+LEAVE_OUT = "; fill them in, or leave them out for all models"
 ONE_DIMENSION, REAL = (
     " must be one-dimensional, but has shape ",
     "`y_score` must hold real numbers, but has dtype ",
