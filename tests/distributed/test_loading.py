@@ -151,7 +151,7 @@ def test_rules_hold_for_groups_in_pieces():
     group = (frame["model"] == "b") & (frame["fold"] == 2)
     for broken, message in (
         (frame.assign(y_score=frame["y_score"].where(~group)),
-         r"NaN or blanks, .* a row of model 'b' in fold '2'$"),
+         r"NaN or blanks, .* a row of model 'b' in fold '2';"),
         (pd.concat([frame, frame[group][:1]]), r"^\(model, fold, case\) must be unique, .*: \('b', 2, \d+\)"),
         (frame.assign(y_true=frame["y_true"] * ~group), r"model 'b' has no positive case in fold 2 "),
         (frame.assign(y_true=frame["y_true"] + 5 * group), r"but has 4, first seen: .*model 'b' in fold '2'"),
