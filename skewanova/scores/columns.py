@@ -132,7 +132,9 @@ class ColumnMap:
         can_lack = (*MISSING_ALLOWED, "y_true") if "batch" in allowed else MISSING_ALLOWED
         taken = [name for name in classes if name in {*names, *names.values()}]
         if taken:
-            raise InputError(f"`classes` must name score columns, but {taken[0]!r} is another: rename it")
+            raise InputError(
+                f"`classes` must name score columns, but {taken[0]!r} has another use; rename it"
+            )
         required = [n for c, n in names.items() if c not in can_lack or c in stated or used.count(n) > 1]
         datasets = [DATASET_COLUMN] if DATASET_COLUMN not in used else []
         text = [name for column, name in names.items() if column not in NUMERIC_COLUMNS]
