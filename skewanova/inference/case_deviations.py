@@ -20,9 +20,9 @@ from skewanova.base.checks import Floats
 from skewanova.base.rounding import limit_blas_threads
 from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import STEP_ESTIMATORS
-from skewanova.inference.case_resampling import JackknifeValues, SortedScores
+from skewanova.inference.case_resampling import ENTRIES_AT_ONCE, JackknifeValues, SortedScores
 from skewanova.inference.fold_statistics import split_rows
-from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_of_two, power_sums
+from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_of_two, max_abs, power_sums
 from skewanova.priors.weightings import UniformPrior
 
 #: Largest error of interpolation, relative to the largest value of a panel.
@@ -119,9 +119,12 @@ class CaseDeviations:
 
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, by projection, :meth:`project_units` by `weight`, and :meth:`variances` with `scale`."""
+        """Return, by projection, units by `weight` and variances with `scale`; overwrite the tables."""
         combine, expand = self.find_basis()
-        tables = (replace(table, values=table.values @ combine) for table in self.tables)
+        for table in self.tables:  # in place, since these are the largest arrays of all
+            for rows in split_rows(table.values, ENTRIES_AT_ONCE):
+                rows[:, : len(expand)] = rows @ combine
+        tables = (replace(table, values=table.values[:, : len(expand)]) for table in self.tables)
         reduced = CaseDeviations(self.sample, tuple(tables))
         weights = [expand @ each.weight for each in projections]
         joined = PriorProjection(np.hstack(weights), np.hstack([each.scale for each in projections]))
@@ -134,7 +137,7 @@ class CaseDeviations:
 
     def find_basis(self) -> tuple[Floats, Floats]:
         """Return (n_nodes, n) and (n, n_nodes) by which the tables' rows are themselves, up to rounding."""
-        size = ceil_power_of_two(np.max([np.abs(table.values).max(axis=0) for table in self.tables], axis=0))
+        size = ceil_power_of_two(np.max([max_abs(table.values) for table in self.tables], axis=0))
         blocks = (split_rows(table.values, MIN_ROWS) for table in self.tables)
         roots = [compute_r_factor(rows / size for rows in part) for part in blocks]
         _, spread, axes = np.linalg.svd(np.vstack(roots))
@@ -146,7 +149,7 @@ class CaseDeviations:
 
         The sums are (n_strata, 2, n_curves + n_pairs, n_priors). `mix` (n_curves, n_models) combines models.
         """
-        largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
+        largest = np.array([max_abs(table.values) for table in self.tables])
         unit = ceil_power_of_two((projection.scale * (largest @ np.abs(projection.weight))).max(axis=0))
         weights = [projection.weight * row for row in projection.scale / unit]
         blocks = self._blocks(max(16, BLOCK_SIZE // (len(weights) * projection.weight.shape[1])))

@@ -158,7 +158,7 @@ class Sample:
         # The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, and not below that of
         # normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).
         flat = values.reshape(len(values), -1)
-        unit = ceil_power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
+        unit = ceil_power_of_two(max_abs(flat))
         strata = self.variances_from_sums(self._sum_powers(flat / unit))
         variance, df = np.reshape(_sum_strata(strata), (2, *values.shape[1:]))
         return unit.reshape(variance.shape) * self.to_std_errors(variance), df
@@ -291,6 +291,11 @@ def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:
     certain = var_of_var <= 0
     df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))
     return variance, np.maximum(df, MIN_DF)
+
+
+def max_abs(values: Floats) -> Floats:
+    """Return the largest absolute value of each column, without a copy of the values."""
+    return np.asarray(np.maximum(values.max(axis=0), -values.min(axis=0)))
 
 
 def ceil_power_of_two(size: Floats) -> Floats:

@@ -27,6 +27,7 @@ from skewanova.inference.sampling import (
     VarianceEstimates,
     ceil_power_of_two,
     check_sample,
+    max_abs,
     name_models,
     power_sums,
     target_prior,
@@ -175,7 +176,7 @@ class ArcsineAreas:
     def angle_variances(self) -> VarianceEstimates:
         """Variances and df of the angles (n_models, 1) and of their differences (n_pairs, 1)."""
         values = self.angle_values
-        unit = ceil_power_of_two(np.maximum(values.max(axis=0), -values.min(axis=0)).max())
+        unit = ceil_power_of_two(max_abs(values).max())
         blocks = self.sample.iter_deviations(values)
         models = ((number, [*(deviations / unit)[:, :, None]]) for number, deviations in blocks)
         sums = power_sums(models, len(self.sample.strata), len(self.area), 1)
