@@ -56,11 +56,12 @@ MAX_NAMES = 3
 MEASURED_LEVEL = 0.05
 
 
-#: Familywise error rates of the primary pairs with unstable learners, by kind, number of folds and fraction
-#: that a fold tests (studies/records/type_one_error.md; of half splits the worst of learners.md).
+#: Familywise error rates of the primary pairs with unstable learners, by kind, folds and correlation
+#: (studies/records/type_one_error.md; of half splits the worst of learners.md).
 MEASURED_RATES = {
     ("repeated_holdout", 20, 0.2): 0.0895,
-    ("repeated_holdout", 20, 0.5): 0.0675,
+    ("repeated_holdout", 20, 0.5): 0.05,
+    ("repeated_holdout", 20, 0.56): 0.03125,
     ("repeated_kfold", 10, 0.5): 0.0465,
     ("kfold", 10, 0.1): 0.0475,
 }
@@ -584,7 +585,8 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter, rates: Any =
 
 def _write_shared_training(design: FoldDesign, writer: LineWriter, rates: Any) -> str:
     """Return a sentence on shared training data, with the simulated type I error if it was measured."""
-    rate = rates.get((design.kind, design.n_folds, round(design.test_fraction or 0.0, 2)))
+    correlation = design.ratio / (1 + design.ratio)
+    rate = rates.get((design.kind, design.n_folds, round(correlation, 2)))
     if rate is None:
         text = (
             "Folds share training data; error rates with unstable learners were not measured for this design"
