@@ -27,7 +27,6 @@ from skewanova.inference.sampling import (
     VarianceEstimates,
     ceil_power_of_two,
     check_sample,
-    max_abs,
     name_models,
     power_sums,
     target_prior,
@@ -176,7 +175,7 @@ class ArcsineAreas:
     def angle_variances(self) -> VarianceEstimates:
         """Variances and df of the angles (n_models, 1) and of their differences (n_pairs, 1)."""
         values = self.angle_values
-        unit = ceil_power_of_two(max_abs(values).max())
+        unit = ceil_power_of_two(max(values.max(), -values.min()))
         blocks = self.sample.iter_deviations(values)
         models = ((number, [*(deviations / unit)[:, :, None]]) for number, deviations in blocks)
         sums = power_sums(models, len(self.sample.strata), len(self.area), 1)
