@@ -182,6 +182,11 @@ def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[
         return _read_search(source, measure)
     if any(isinstance(each, Mapping) for each in source.values()):
         return _read_cross_validations(source, measure)
+    if "fit_time" in source:
+        raise InputError(
+            "`values` is what cross_validate gives for one model; pass those of all models by name, as in "
+            "{'A': result_a, 'B': result_b}"
+        )
     columns = {str(model): np.asarray(values).ravel() for model, values in source.items()}
     sizes = {len(values) for values in columns.values()}
     if len(sizes) > 1:

@@ -94,7 +94,7 @@ def test_the_truth_of_one_set_is_that_of_the_distributions():
 
 @pytest.mark.slow
 def test_a_cell_of_the_recorded_study_is_simulated_again(recorded):
-    sizes = {"designs": ["test_set", "5 folds"], "priors": [0.2], "sizes": [10], "effective": [10]}
+    sizes = {"designs": ["test_set"], "priors": [0.2], "sizes": [10], "effective": [10]}
     frame = support_study(**sizes, replicates=400, progress=False).to_frame()
     keys = ["design", "prior", "n_positive", "effective_negatives", "measure"]
     frame = frame.merge(recorded[keys])

@@ -99,6 +99,7 @@ def test_cross_validations_data_sets_and_runs():
     assert read_values(results).values["value"].tolist() == [
         *results["a"]["test_score"], *results["b"]["test_score"],
     ]  # fmt: skip
+    expect_error("cross_validate gives for one model; pass those of all", read_values, results["a"])
     expect_error("use one form", read_values, {**results, "c": [1.0, 2.0, 3.0]}, error=sa.InputTypeError)
     folds = pd.concat([WIDE.assign(dataset=name, fold=[1, 2, 3]) for name in "xy"])
     table = read_values(folds)
