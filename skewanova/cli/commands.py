@@ -300,7 +300,7 @@ def threshold(
           --cost-fp 1 --cost-fn 20
     """
     from skewanova.decision.operating import threshold_table
-    from skewanova.report.tables import build_operating_table, build_thresholds_table
+    from skewanova.report.operating_tables import build_operating_table, build_thresholds_table
     from skewanova.scores.reading import read_parts
 
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)

@@ -23,7 +23,7 @@ from skewanova.base.rounding import TIE
 from skewanova.curves.groups import PackedCurve, PackedCurves
 from skewanova.decision import operating
 from skewanova.decision.operating import OPERATING_COLUMNS, Estimate
-from skewanova.report.tables import build_operating_table, build_thresholds_table
+from skewanova.report.operating_tables import build_operating_table, build_thresholds_table
 from skewanova.scores.table import StreamedScores
 
 LABELS = np.array([1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
