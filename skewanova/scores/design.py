@@ -215,7 +215,8 @@ class FoldDesign:
         if self.overlapping:
             ratio = replace(self, correlation=None).ratio
             text += f", {ratio:.3g} test case{'s' * (ratio != 1)} for each training case"
-            text += "" if self.correlation is None else f", results correlated by {self.correlation:.3g}"
+            if self.correlation is not None:
+                text += f", results correlated by {self.correlation:.3g} (r = {self.ratio:.3g})"
         return f"{text} ({'; '.join(parts)})"
 
 

@@ -156,7 +156,7 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
     (OVERLAPPING, sa.FoldDesign("auto", 0.2), f"repeated hold-out, 8 folds, 0.25 {A_CASE} (test_fraction as "
      "stated)", NEW, ()),
     (OVERLAPPING, sa.FoldDesign("auto", 0.2, correlation=0.5), f"repeated hold-out, 8 folds, 0.25 {A_CASE}, "
-     "results correlated by 0.5 (test_fraction as stated)", NEW, ()),
+     "results correlated by 0.5 (r = 1) (test_fraction as stated)", NEW, ()),
     (FOLDS, sa.FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
      "test_fraction as stated)", NEW, ()),
     (RUNS, "auto", "6 runs on one test set (every run tests the same cases)",
