@@ -175,22 +175,20 @@ def describe_type(value: object) -> str:
 
 
 def check_fraction(value: float, name: str, *, or_one: bool = False, largest: float = 1.0) -> float:
-    """Return a number above 0 and below 1 (or 1, if `or_one`) or raise; `largest` is only for its hint."""
-    number = check_number(value, name)
-    if not (0 < number < 1 or (or_one and number == 1)):
-        share = number / 100 if number <= 100 * largest else 1 - number / 100
-        hint = f"; did you mean {share:g}?" if 2 < number < 100 else ""
-        rule = "above 0 and at most 1" if or_one else "strictly between 0 and 1"
+    """Return a number above 0 and below 1 (or 1, if `or_one`), at most a `largest` below 1, or raise."""
+    number, is_closed = check_number(value, name), or_one or largest < 1
+    if not (0 < number < largest or (is_closed and number == largest)):
+        share = number / 100 if number > 1 else number
+        share = share if share <= largest else 1 - share
+        hint = f"; did you mean {share:g}?" if 2 < number < 100 or largest < number < 1 else ""
+        rule = f"above 0 and at most {largest:g}" if is_closed else "strictly between 0 and 1"
         raise InputError(f"`{name}` must lie {rule}, but got {number:g}{hint}")
     return number
 
 
 def check_alpha(alpha: float) -> float:
     """Return a significance level as a float; raise unless it is above 0 and at most 0.5."""
-    level = check_fraction(alpha, "alpha", largest=0.5)
-    if level > 0.5:
-        raise InputError(f"`alpha` must be at most 0.5, but got {level:g}; did you mean {1 - level:g}?")
-    return level
+    return check_fraction(alpha, "alpha", largest=0.5)
 
 
 def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:

@@ -414,8 +414,7 @@ def scores_from_multiclass(
     labels = check_vector(to_array(y_true, "y_true"), "y_true")
     names = _check_class_names(labels[~pd.isna(labels)], classes)
     check_named_models(y_score, "y_score")
-    shape = len(labels), len(names)
-    scores = {model: _check_class_scores(values, model, shape) for model, values in y_score.items()}
+    scores = {m: _check_class_scores(values, m, len(labels), names) for m, values in y_score.items()}
     rows: dict[str, Any] = {"fold": 1, "case": np.arange(len(labels))}
     for name, values in (("fold", fold), ("case", case)):
         if values is not None:
@@ -504,12 +503,12 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
     return names
 
 
-def _check_class_scores(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
-    """Return scores as an array of `shape` (a row per case, a column per class); raise for another shape."""
+def _check_class_scores(values: ArrayLike, model: str, n_cases: int, classes: Sequence[str]) -> Floats:
+    """Return scores as an array with a row per case and a column per class; raise for another shape."""
     result = check_real(to_array(values, name := f"y_score[{model!r}]"), name)
-    if result.shape != shape:
+    if result.shape != (shape := (n_cases, len(classes))):
         raise InputError(
-            f"the scores of {model!r} must have shape {shape}, one row per case and one column per class, "
-            f"but have {result.shape}; leave out any column of a class that no case has"
+            f"the scores of {model!r} must have shape {shape}, one row per case and one column for each of "
+            f"{', '.join(classes)}, but have {result.shape}"
         )
     return result

@@ -299,7 +299,9 @@ def _format_column(
     for i, row in enumerate(rows):
         try:
             if name not in row:
-                raise ValueError("is missing in one object but present in others")
+                raise ValueError(
+                    "is missing, but other objects have it; write it in each or, if it is optional, in none"
+                )
             cell = row[name]
             value = cell if name in columns.text else _positive_score(cell, columns)
             texts.append(_format_cell(value))

@@ -88,8 +88,8 @@ VALUES = {
     checks.check_rope: [(-0.1, ROPE + ", but got -0.1"), (1.5, ROPE + ", 1 or less, but got 1.5")],
     checks.check_sum_of_squares: [(v, f"{SUM_TYPE}{v!r}") for v in (0, 4, 2.5, True)],
     level: [(1, f"`level`{BETWEEN}1"), (95, f"`level`{BETWEEN}95; did you mean 0.95?")],
-    checks.check_alpha: [
-        (95, f"`alpha`{BETWEEN}95; did you mean 0.05?"), (5, f"`alpha`{BETWEEN}5; did you mean 0.05?")],
+    checks.check_alpha: [(v, f"`alpha` must lie above 0 and at most 0.5, but got {v}; did you mean 0.05?")
+                         for v in (95, 5, 0.95)],
     lambda v: checks.check_ordered(*v, "x"): [
         ((2, 1), "`x` must be given as (low, high), but got low=2 > high=1")],
     named(checks.check_choice, "x", choices=("a", "b")): [("c", "`x` must be one of a, b; but got 'c'")],

@@ -200,7 +200,7 @@ COMPARED = [
      r"--deployment-prior must be given as LOW:HIGH, but got low=0\.2 > high=0\.05$"),
     ("--deployment-prior 1%:5%", r"but got '1%:5%'; did you mean 0\.01:0\.05\?$"),
     ("--at-priors 0.5,0.5", r"--at-priors must be distinct, but got 0\.5, 0\.5$"),
-    ("--alpha nan", "--alpha must lie strictly between 0 and 1, but got nan$"),
+    ("--alpha nan", "--alpha must lie above 0 and at most 0.5, but got nan$"),
     ("--pairwise tukey --p-adjust holm",
      "^Error: --p-adjust is for .*, but --pairwise tukey adjusts by itself: leave --pairwise out$"),
     ("--wide", "`model` must hold real numbers, .* names the models, the table is long: leave out --wide$"),

@@ -155,12 +155,12 @@ def test_errors(satellite):
     frame = scores({"A": 1.0, "B": 1.5})
     gap = frame[(frame["model"] != "B") | (frame["fold"] != 0)]
     for call, message in (
-        (lambda: difference_curves(satellite, alpha=1.5), "`alpha` must lie strictly between 0 and 1"),
+        (lambda: difference_curves(satellite, alpha=1.5), "`alpha` must lie above 0 and at most 0.5"),
         (lambda: difference_curves(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98"),
         (lambda: difference_curves(satellite, [0.0, 0.5]), "`priors` must lie strictly between 0 and 1"),
         (lambda: difference_curves(measured(gap)),
          "`auprec` must be present and finite for every fold and model, but is not"),
-        (lambda: auprec_bands(satellite, alpha=1.0), "`alpha` must lie strictly between 0 and 1"),
+        (lambda: auprec_bands(satellite, alpha=1.0), "`alpha` must lie above 0 and at most 0.5"),
         (lambda: auprec_bands(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98")
     ):  # fmt: skip
         expect_error(f"^{message}", call, error=ValueError)

@@ -137,7 +137,7 @@ def test_columns_and_order():
     assert ranked["p_best"].tolist() == decision_table(measures, rng=9)["p_best"].tolist()
     assert rank_models(measures)["p_best"].tolist() == decision_table(measures, rng=0)["p_best"].tolist()
     assert ranked["p_best"].tolist() != rank_models(measures)["p_best"].tolist()
-    with pytest.raises(sa.InputError, match=r"^`alpha` must lie strictly between 0 and 1, but got nan$"):
+    with pytest.raises(sa.InputError, match=r"^`alpha` must lie above 0 and at most 0.5, but got nan$"):
         rank_models(measures, alpha=np.nan)
     with pytest.raises(sa.InputTypeError, match=r"^`letters` must map models to letters, .* got 'ab'$"):
         rank_models(measures, letters="ab")

@@ -351,4 +351,4 @@ def test_without_scores_one_fold_leaves_everyone_in(one_set):
     below = found[found["prior_low"] < 100 / 2800 * (1 - 1e-9)]  # too few effective negatives
     assert len(below) == 2 * below["prior_low"].nunique()
     for function in (decision.find_crossings, decision.find_leaders):
-        expect_error("`alpha` must lie strictly between 0 and 1, but got 2", function, measures, alpha=2)
+        expect_error("`alpha` must lie above 0 and at most 0.5, but got 2", function, measures, alpha=2)

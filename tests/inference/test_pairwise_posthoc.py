@@ -199,7 +199,7 @@ TWO, BY_PRIOR = analyse("two_way", "balanced"), LONG["balanced"].drop(columns="i
     (lambda: tukey_hsd(analyse("three_way", "balanced"), factor="fold"),
      "`factor` must be one of model, prior; but got 'fold'"),
     (lambda: tukey_hsd(at_one_prior(), factor="prior"), "`factor` must be one of model; but got 'prior'"),
-    (lambda: tukey_by_prior(BY_PRIOR, alpha=0), "`alpha` must lie strictly between 0 and 1, but got 0"),
+    (lambda: tukey_by_prior(BY_PRIOR, alpha=0), "`alpha` must lie above 0 and at most 0.5, but got 0"),
     (lambda: tukey_hsd(three_way_anova(BY_PRIOR, interaction=True)),
      "effects of single factors are not defined in a model with an interaction; fit it by "
      "skewanova.inference.three_way_anova(evaluation.auprec, interaction=False)"),

@@ -122,7 +122,7 @@ def test_compare_refuses_what_no_number_of_it_can_be(argument):
 
 
 WRONG = {
-    "alpha": (0.0, "`alpha` must lie strictly between 0 and 1"),
+    "alpha": (0.0, "`alpha` must lie above 0 and at most 0.5"),
     "rope": (-1.0, "`rope` must be a difference that would not matter, 0 or more, but got -1"),
     "control": ("nobody", "`control` must be one of A, B; but got 'nobody'"),
     "rng": (-1, "`rng` must be a whole number of 0 or more"),
