@@ -2,7 +2,7 @@
 
 Precision is 1 / (1 + skew * ratio). As a function of the log-odds of the prior it is one curve, shifted for
 each operating point, and analytic for imaginary parts below pi. Any sum of precisions at any prior of a range
-is therefore one fixed combination of its values at about forty Chebyshev nodes.
+is therefore one fixed combination of its values at about thirty Chebyshev nodes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_o
 from skewanova.priors.weightings import UniformPrior
 
 #: Largest error of interpolation, relative to the largest value of a panel.
-TOLERANCE = 1e-18
+TOLERANCE = 1e-15
 
 
 #: Largest width of a panel in log-odds; values at its ends differ by a factor of a few thousand at most.

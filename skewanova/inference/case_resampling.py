@@ -331,14 +331,22 @@ class _LeaveOneOut:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.atleast_2d(step_terms(rises, self.weighting, self.area_estimator))
 
+    def _changes(
+        self, steps: StepTable, drop: Callable[..., RecallSteps], weight: float, reach: str
+    ) -> list[Floats]:
+        """Return each term's change without a case of this weight: below, tied, above, above with `reach`."""
+        baseline = self._terms(steps.drop_negative(0.0))
+        changes = [self._terms(drop(weight, **where)) - baseline for where in (BELOW, TIED, ABOVE)]
+        if self.area_estimator not in FIRST_REACH_ESTIMATORS:
+            return [*changes, changes[-1]]
+        return [*changes, self._terms(drop(weight, **ABOVE, **{reach: True})) - baseline]
+
     def _drop_positives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Write `factor` times the changes of areas without a positive of this weight into `values`."""
         carry_above, carry_below = np.zeros((2, self.size, 1))
         for start, steps in self._blocks(1):
-            baseline = self._terms(steps.drop_negative(0.0))
-            if_below, if_tied, if_above, if_skipped = (
-                self._terms(steps.drop_positive(weight, **where)) - baseline
-                for where in (BELOW, TIED, ABOVE, ABOVE | {"skip": True})
+            if_below, if_tied, if_above, if_skipped = self._changes(
+                steps, steps.drop_positive, weight, "skip"
             )
             n = min(self.step, len(self.steps.n_pos) - start)
             next_step = np.zeros((2, self.size, n))  # the next rise; the last rise has none
@@ -356,10 +364,8 @@ class _LeaveOneOut:
         """Write `factor` times the changes of areas without a negative of this weight into `values`."""
         carry_above, carry_below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
         for start, steps in self._blocks(0):
-            baseline = self._terms(steps.drop_negative(0.0))
-            if_below, if_tied, if_between, if_above = (
-                self._terms(steps.drop_negative(weight, **where)) - baseline
-                for where in (BELOW, TIED, ABOVE, ABOVE | {"reached": True})
+            if_below, if_tied, if_between, if_above = self._changes(
+                steps, steps.drop_negative, weight, "reached"
             )
             sum_above = carry_above + np.cumsum(if_below, axis=1)
             sum_below = carry_below + np.cumsum(if_above, axis=1)
