@@ -332,14 +332,14 @@ class _LeaveOneOut:
             return np.atleast_2d(step_terms(rises, self.weighting, self.area_estimator))
 
     def _changes(
-        self, steps: StepTable, drop: Callable[..., RecallSteps], weight: float, reach: str
+        self, steps: StepTable, drop: Callable[..., RecallSteps], weight: float, flag: str
     ) -> list[Floats]:
-        """Return each term's change without a case of this weight: below, tied, above, above with `reach`."""
+        """Return each term's change without a case of this weight: below, tied, above, above with `flag`."""
         baseline = self._terms(steps.drop_negative(0.0))
         changes = [self._terms(drop(weight, **where)) - baseline for where in (BELOW, TIED, ABOVE)]
         if self.area_estimator not in FIRST_REACH_ESTIMATORS:
             return [*changes, changes[-1]]
-        return [*changes, self._terms(drop(weight, **ABOVE, **{reach: True})) - baseline]
+        return [*changes, self._terms(drop(weight, **ABOVE, **{flag: True})) - baseline]
 
     def _drop_positives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Write `factor` times the changes of areas without a positive of this weight into `values`."""

@@ -119,11 +119,11 @@ def test_errors_name_the_arguments_of_the_caller_and_what_is_refused(results, ax
         (lambda: by_folds(results, X[:60], Y[:60]), "^`X` must be the data that the model was validated"),
         (
             lambda: by_estimator(LogisticRegression(), X, Y),
-            "no classes_, as classifiers have; use a fitted one$",
+            "^LogisticRegression has no classes_,.* fitted one$",
         ),
         (
             lambda: by_estimator(IsolationForest().fit(X), X, Y),
-            "no classes_, as classifiers have; use a fitted one$",
+            "^IsolationForest has no classes_,.* fitted one$",
         ),
         (lambda: sa.AUPRECDisplay([]), r"^`curves` must be skewanova.roc_curve\(y_true, y_score\) or a list"),
         (lambda: sa.AUPRECDisplay(3), "or a list of such, but got 3$"),
