@@ -117,14 +117,8 @@ def test_errors_name_the_arguments_of_the_caller_and_what_is_refused(results, ax
         (lambda: by_folds(last, X, Y, ax=ax), "^fold 1: .* has no negative case"),
         (lambda: by_folds({"A": results}, X, Y), "^`cv_results` must be of one .*, and pass its result$"),
         (lambda: by_folds(results, X[:60], Y[:60]), "^`X` must be the data that the model was validated"),
-        (
-            lambda: by_estimator(LogisticRegression(), X, Y),
-            "^LogisticRegression has no classes_,.* fitted one$",
-        ),
-        (
-            lambda: by_estimator(IsolationForest().fit(X), X, Y),
-            "^IsolationForest has no classes_,.* fitted one$",
-        ),
+        (lambda: by_estimator(LogisticRegression(), X, Y), "LogisticRegression has no classes_, .* fitted"),
+        (lambda: by_estimator(IsolationForest().fit(X), X, Y), "IsolationForest has no classes_, .* fitted"),
         (lambda: sa.AUPRECDisplay([]), r"^`curves` must be skewanova.roc_curve\(y_true, y_score\) or a list"),
         (lambda: sa.AUPRECDisplay(3), "or a list of such, but got 3$"),
         (lambda: drawn(Y, SCORE, priors=[0.1, 2], ax=ax), "^`priors` must lie .* between 0 and 1, but got 2"),
