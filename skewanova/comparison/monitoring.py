@@ -496,7 +496,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
         )
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
-            f"`comparison` must be {WRITTEN_FOLDER}, {describe_path(Path(comparison))}"
+            f"`comparison` must be {WRITTEN_FOLDER} and not edited, {describe_path(Path(comparison))}"
         ) from error
 
 
