@@ -225,10 +225,10 @@ def make_generator(rng: Seed) -> np.random.Generator:
         raise kind(f"{rule}, but got {rng!r}") from error
 
 
-def check_ordered(low: float, high: float, name: str) -> None:
-    """Raise an InputError on the argument `name` if `low` exceeds `high`."""
+def check_ordered(low: float, high: float) -> None:
+    """Raise an InputError on a range of priors if `low` exceeds `high`."""
     if low > high:
-        raise InputError(f"`{name}` must be given as (low, high), but got low={low:g} > high={high:g}")
+        raise InputError(f"a prior range must be given as (low, high), but got low={low:g} > high={high:g}")
 
 
 def check_choice(value: object, choices: Sequence[str], name: str) -> str:

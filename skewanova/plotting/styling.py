@@ -361,10 +361,10 @@ def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None
         # matplotlib before 3.11 finds no room for 3-D axes in this layout
         layout = "constrained" if projection is None else None
         ax = plt.figure(figsize=size, layout=layout).add_subplot(projection=projection)
+    needed = "of plt.subplots()[1]" if projection is None else f"of plt.subplot(projection={projection!r})"
     if not isinstance(ax, Axes):
-        raise InputTypeError(f"`ax` must be one Axes, as of plt.subplots()[1], but got {type(ax).__name__}")
+        raise InputTypeError(f"`ax` must be one Axes, as {needed}, but got {type(ax).__name__}")
     if ax.name != (projection or "rectilinear"):
-        needed = "of plt.subplots()[1]" if projection is None else f"with projection={projection!r}"
         raise InputError(f"`ax` must be Axes {needed} for this plot, but is {ax.name}")
     return ax
 

@@ -171,7 +171,7 @@ class UniformPrior:
     def __post_init__(self) -> None:
         check_prior(self.low, "deployment_prior")
         check_prior(self.high, "deployment_prior")
-        check_ordered(self.low, self.high, "deployment_prior")
+        check_ordered(self.low, self.high)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Return priors and weights summing to 1, by Gauss-Legendre over the log skew."""

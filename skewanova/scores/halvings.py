@@ -294,14 +294,14 @@ def _merge_small_strata(stratum: Rows, min_size: int) -> Rows:
     return np.where(counts[stratum] < min_size, counts.argmax(), stratum)
 
 
-def check_splits(splits: list[Split], positive: Bools) -> list[Split]:
-    """Return the splits unchanged; raise if the training or test cases of one lack a class."""
+def check_splits(splits: list[Split], positive: Bools, remedy: str = "leave out `groups`") -> list[Split]:
+    """Return the splits unchanged; raise with `remedy` if the training or test cases of one lack a class."""
     for split in splits:
         for cases, word in ((split.train, "train on"), (split.test, "test")):
             if positive[cases].all() or not positive[cases].any():
                 lacking = "negative" if positive[cases].all() else "positive"
                 raise InputError(
                     f"every split needs both classes, but fold {split.label} has no {lacking} case to "
-                    f"{word}; use fewer, larger or stratified folds, or leave out any `groups`"
+                    f"{word}; {remedy}"
                 )
     return splits

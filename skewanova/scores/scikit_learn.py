@@ -288,7 +288,8 @@ def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
         Split(_check_positions(train, n_cases, fold), _check_positions(test, n_cases, fold), fold)
         for fold, (train, test) in enumerate(result, 1)
     ]
-    return check_splits(splits, data.positive)
+    rest = "" if data.groups is None else " and leave out `groups`"
+    return check_splits(splits, data.positive, f"stratify by cv={min(5, *np.bincount(data.positive))}{rest}")
 
 
 def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:

@@ -295,7 +295,7 @@ def _format_column(
     name: str, rows: Sequence[dict[str, Any]], where: RowName, columns: ColumnMap
 ) -> list[str]:
     """Return a column of JSON as text, of two classes' scores the positive one's; raise for other cells."""
-    texts = []
+    texts, single = [], (*columns.text, columns.names.get("weight", "weight")) if columns.required else [name]
     for i, row in enumerate(rows):
         try:
             if name not in row:
@@ -303,8 +303,7 @@ def _format_column(
                     "is missing, but other objects have it; write it in each or, if it is optional, in none"
                 )
             cell = row[name]
-            value = cell if name in columns.text else _positive_score(cell, columns)
-            texts.append(_format_cell(value))
+            texts.append(_format_cell(cell if name in single else _positive_score(cell, columns)))
         except ValueError as error:
             raise InputError(f"`{name}` at {where(i)} {error}") from error
     return texts
@@ -325,7 +324,7 @@ def _format_cell(cell: Any) -> str:
 
 def _positive_score(cell: Any, columns: ColumnMap) -> Any:
     """Return a cell as it is, of two classes' scores the positive one's; raise ValueError if unclear."""
-    if isinstance(cell, dict):
+    if isinstance(cell, dict) and "label" in cell:
         raise ValueError(
             f"has {cell!r:.60}, the score of one class only; write the scores of both classes (top_k=None in "
             "a Hugging Face pipeline), or the score of the positive class alone"

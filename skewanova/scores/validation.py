@@ -120,7 +120,7 @@ def check_cell_classes(
         word = ("negative", "positive")[kind]
         remedies = (
             ("score it on the cases of the other models", counts[:, fold, kind].any()),
-            ("use stratified or fewer folds", counts[..., kind].any()),
+            (f"use stratified folds, at most as many as {word} cases", counts[..., kind].any()),
             (f"score some {word} cases too" if not weighted else "give some a weight above 0", True),
         )
         raise InputError(

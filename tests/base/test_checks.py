@@ -36,7 +36,7 @@ def test_what_is_right_is_handed_on():
     assert type(checks.check_count(np.int64(3), "n", minimum=1)) is int
     assert checks.check_weights([0, 2]).tolist() == [0.0, 2.0]
     assert checks.check_weights([1e308]).tolist() == [1e308]
-    checks.check_ordered(0.1, 0.1, "range")
+    checks.check_ordered(0.1, 0.1)
     checks.check_same_length(a=np.zeros(2), b=np.ones(2))
 
 
@@ -88,10 +88,10 @@ VALUES = {
     checks.check_rope: [(-0.1, ROPE + ", but got -0.1"), (1.5, ROPE + ", 1 or less, but got 1.5")],
     checks.check_sum_of_squares: [(v, f"{SUM_TYPE}{v!r}") for v in (0, 4, 2.5, True)],
     level: [(1, f"`level`{BETWEEN}1"), (95, f"`level`{BETWEEN}95; did you mean 0.95?")],
-    checks.check_alpha: [(v, f"`alpha` must lie above 0 and at most 0.5, but got {v}; did you mean 0.05?")
-                         for v in (95, 5, 0.95)],
-    lambda v: checks.check_ordered(*v, "x"): [
-        ((2, 1), "`x` must be given as (low, high), but got low=2 > high=1")],
+    checks.check_alpha: [
+        (v, f"`alpha` must lie above 0 and at most 0.5, but got {v}; did you mean 0.05?") for v in (5, 0.95)],
+    lambda v: checks.check_ordered(*v): [
+        ((2, 1), "a prior range must be given as (low, high), but got low=2 > high=1")],
     named(checks.check_choice, "x", choices=("a", "b")): [("c", "`x` must be one of a, b; but got 'c'")],
     named(checks.check_count, "n", minimum=2): [(1, "`n` must be at least 2, but got 1")],
     named(checks.check_scores, "s", where=line): [([np.nan], f"`s`{NAN}1, the first at line 2{LEAVE_OUT}")],

@@ -197,7 +197,7 @@ def test_one_fold_and_wide_models_are_compared(folder, undrawn, tmp_path, monkey
 COMPARED = [
     ("--deployment-prior 4", r"write skew 4 as prior 0\.2, or 4% as 0\.04$"),
     ("--deployment-prior 0.2:0.05",
-     r"--deployment-prior must be given as LOW:HIGH, but got low=0\.2 > high=0\.05$"),
+     r"a prior range must be given as LOW:HIGH, but got low=0\.2 > high=0\.05$"),
     ("--deployment-prior 1%:5%", r"but got '1%:5%'; did you mean 0\.01:0\.05\?$"),
     ("--at-priors 0.5,0.5", r"--at-priors must be distinct, but got 0\.5, 0\.5$"),
     ("--alpha nan", "--alpha must lie above 0 and at most 0.5, but got nan$"),

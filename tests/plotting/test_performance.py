@@ -76,7 +76,7 @@ def test_deployment_prior_is_shaded(result, plot):
 
 
 @each(("limits", "message"), [
-    ((0.2, 0.05), "`deployment_prior` must be given as"),
+    ((0.2, 0.05), "a prior range must be given as"),
     ((0.2, 4), "`deployment_prior` must lie strictly between 0 and 1"),
     ((0.1, 0.2, 0.3), r"`deployment_prior` must be a pair \(low, high\), one prior, or"),
     ("0.1", r"`deployment_prior` must be a pair \(low, high\), one prior, or"),
@@ -362,8 +362,8 @@ def test_surfaces_that_cannot_be_drawn_are_refused(result):
     assert sp.plot_surface(result, kind="3d", ax=deep) is deep
     grid = result.surface
     for plot, message in (
-        (lambda: sp.plot_surface(result, kind="3d", ax=flat),
-         r"`ax` must be Axes with projection='3d' .* rect"),
+        (lambda: sp.plot_surface(result, kind="3d", ax=flat), r"of plt.subplot\(projection='3d'\) .* rect"),
+        (lambda: sp.plot_surface(result, kind="3d", ax=flat.figure), r"as of plt.subplot\(proj.* got Figure"),
         (lambda: sp.plot_roc(result, ax=deep), r"`ax` must be Axes of plt.subplots\(\)\[1\] .* but is 3d"),
         (lambda: sp.plot_auprec(result, ax=Figure().add_subplot(projection="polar")), "but is polar$"),
         (lambda: sp.plot_surface(result, model="Z"), "`model` must be one of C, A, B; but got 'Z'"),
@@ -373,4 +373,4 @@ def test_surfaces_that_cannot_be_drawn_are_refused(result):
         (lambda: sp.plot_surface(grid[grid["prior"] == PRIORS[0]]),
          r"at least 2 priors and .* give it skewanova.compare\(scores, at_priors=\(0.5, 0.1\)\)$")
     ):  # fmt: skip
-        expect_error(message, plot)
+        expect_error(message, plot, error=(InputError, InputTypeError))

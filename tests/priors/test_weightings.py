@@ -166,7 +166,7 @@ SHAPE = " must be finite and at least 0.1, but got "
 EQUAL = "arguments must be equally long, but "
 REFUSED = {
     f"`prior`{BETWEEN}{HINT}": lambda: skew_from_prior(4), f"`skew`{POSITIVE}0": lambda: prior_from_skew(0),
-    f"`deployment_prior` {ORDER}low=0.2 > high=0.05": lambda: UniformPrior(0.2, 0.05),
+    f"a prior range {ORDER}low=0.2 > high=0.05": lambda: UniformPrior(0.2, 0.05),
     f"`deployment_prior`{BETWEEN}{HINT}": lambda: as_deployment_prior(4),
     f"`deployment_prior`{BETWEEN}(5, 20); did you mean skewanova.UniformSkew(5, 20), or (0.05, 0.2)?":
         lambda: as_deployment_prior((5, 20)),

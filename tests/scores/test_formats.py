@@ -383,8 +383,7 @@ def test_numbers_are_not_rounded_and_columns_renamed(tmp_path):
     lines = [json.dumps(row).replace('"big"', "1" + "0" * 3999) for row in rows_of(["big", 1])]
     with expect_error(r"^`y_score` must keep its order in 64 bits, but 'scores\.jsonl' has"):
         read_scores(write_json(tmp_path, lines))
-    pair = named(("ham", 0.75), ("Spam", 0.25))
-    rows = [ROW | {"y_true": label, "y_score": pair} for label in ("ham", "spam")]
+    rows = [ROW | {"y_true": y, "y_score": named(("ham", 0.75), ("Spam", 0.25))} for y in ("ham", "spam")]
     for pos_label, score in [("spam", 0.25), ("ham", 0.75)]:
         frame = read_scores(write_json(tmp_path, rows), pos_label=pos_label).frame
         assert frame["y_score"].tolist() == [score] * 2
@@ -401,6 +400,8 @@ def test_numbers_are_not_rounded_and_columns_renamed(tmp_path):
     lines = [{"label": 1, "tree": 0.5, "net": 2}, {"net": 1, "label": 0, "tree": 0.25}]
     table = scores_from_wide(write_json(tmp_path, lines), y_true="label")
     assert (table.models, table.frame["y_score"].tolist()) == (("tree", "net"), [0.5, 0.25, 2, 1])
+    two_weights = write_json(tmp_path, rows_of([0.5], weight=[1, 2]))
+    expect_error(r"^`weight` at line 1 must hold one value, but has \[1, 2\]$", read_scores, two_weights)
 
 
 def named(*pairs):
@@ -423,7 +424,7 @@ def test_the_positive_class_is_read_where_it_is_told(tmp_path, score, pos_label)
     ([0.25, 0.75], "0", "has [0.25, 0.75] in the order of labels 0 and 1, but the positive class is '0'"),
     ([0.1, 0.2, 0.7], None, "has [0.1, 0.2, 0.7], in which the score of the positive class is not"),
     ([0.5], None, "has [0.5], in which"), ([], None, "has [], in which"),
-    (["0.25", "0.75"], None, "has ['0.25', '0.75'], in which"),
+    ({"0": 0.1, "1": 0.9}, None, "must hold one value"), (["1", "2"], None, "has ['1', '2'], in which"),
     (named(("a", 0.5), ("b", 1)), None, "has [{'label': 'a', 'score': 0.5}, {'label': 'b', 'score': 1}], in"),
     (named(("POSITIVE", 0.5), ("LABEL_1", 0.5)), None, "has [{'label': 'POSITIVE'"),
     (named(("POSITIVE", 0.5)), None, "has [{'label': 'POSITIVE'"),

@@ -317,6 +317,6 @@ def test_groups_that_leave_a_class_out(positive: np.ndarray, word: str) -> None:
     """Four groups hold all of a class, two of them cases of the other too: some fold of a half gets none."""
     groups = np.where(POSITIVE, 200 + np.arange(103) % 16 // 4, np.arange(103))
     groups[[1, 2]] = [202, 203]
-    message = rf"^every split needs both classes, but fold .* has no {word} case to (train on|test); use few"
+    message = rf"^every split needs both classes, but fold .* has no {word} case to (train on|test); leave"
     with pytest.raises(sa.InputError, match=message):
         draw_half_folds(Units.from_groups(positive, groups), 6, inner_folds=2, rng=np.random.default_rng(0))

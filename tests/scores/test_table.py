@@ -126,7 +126,7 @@ def test_a_cell_with_one_class(labels, word):
     frame = pd.concat([cell("A", 1), cell("B", 1), *lacking])
     message = (
         f"every model needs both classes in every fold, but model 'A' has no {word} case in fold 2 (such "
-        "cells in all: 2); use stratified or fewer folds"
+        f"cells in all: 2); use stratified folds, at most as many as {word} cases"
     )
     expect_error(exact(message), build, frame)
     others = "score it on the cases of the other models"
