@@ -49,8 +49,7 @@ def test_each_model_has_an_estimate_and_all_are_pooled_in_the_same_columns(found
     assert found.prior.conf_low < 0.1 < found.prior.conf_high
     assert found.prior.agree
     assert sum(found.prior.weights.values()) == pytest.approx(1)
-    labelled, unlabelled = tables("A")
-    one = sa.estimate_prior_from_tables(labelled, unlabelled)
+    one = sa.estimate_prior_from_tables(*tables("A"))
     for result, models in ((found, ["", "A", "B"]), (one, ["A"])):
         assert tuple(result.to_frame().columns) == MODEL_COLUMNS
         assert result.to_frame()["model"].to_dict() == dict(enumerate(models))
@@ -137,12 +136,12 @@ def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
 
 def test_models_without_positives_and_copies_of_a_model():
     """An estimate at 0 cannot go lower, and that it does not vary says nothing."""
-    labelled, unlabelled = tables(shift=1.2)
+    labelled, unlabelled = tables(rng=2, shift=1.2)
     none = sa.estimate_prior_from_tables(labelled, unlabelled[np.tile(FIELD == 0, 2)])
     assert none.prior.method == "pooled"
     least = min(one.conf_high for one in none.by_model.values())
     assert least / 2 < none.prior.conf_high < 2 * least
-    assert none.prior.conf_low == 0
+    assert (none.prior.estimate, none.prior.conf_low) == (0, 0)
     labelled, unlabelled = tables("A")
     twins = (pd.concat([part, part.assign(model="B")]) for part in (labelled, unlabelled))
     both, one = sa.estimate_prior_from_tables(*twins), sa.estimate_prior_from_tables(labelled, unlabelled)
@@ -186,3 +185,5 @@ def test_models_that_differ_by_fold_and_caveats_are_named_once():
     unlabelled = pd.DataFrame({"model": "A", "y_score": rng.normal(0.5, 3, 500)})
     found = sa.estimate_prior_from_tables(table, unlabelled)
     assert sum("label shift is rejected" in text for text in found.warnings) == 1
+    assert set(found.warnings) == {*found.prior.warnings, *found.caveats}
+    assert "are beyond the labelled ones" in found.warnings[0]

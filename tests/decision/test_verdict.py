@@ -16,16 +16,19 @@ from hostile_results import render_html
 from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
 
-from skewanova import FoldDesign
+from skewanova import FoldDesign, UniformPrior
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import format_p
 from skewanova.decision.verdict import (
     EVIDENCE_COLUMNS,
     LINE_TITLES,
     VERDICT_COLUMNS,
+    Judgement,
     PairwiseOrder,
     Verdict,
     clip_bands,
+    contender_ranges,
+    rank_certainty,
 )
 from skewanova.report import document, verdict_text
 from skewanova.report.screen import build_screen, list_drawn_models
@@ -49,10 +52,8 @@ def pairs_of(result):
 
 def ahead_of(pairs):
     """(better, worse) of the pairs that the test tells apart."""
-    rows = pairs[pairs["reject"]]
-    first = rows["estimate"] >= 0
-    return set(zip(rows["model_a"].where(first, rows["model_b"]),
-                   rows["model_b"].where(first, rows["model_a"]), strict=True))  # fmt: skip
+    rows = pairs[pairs["reject"]].itertuples()
+    return {(row.model_a, row.model_b)[:: 1 if row.estimate >= 0 else -1] for row in rows}
 
 
 def contender_sets(result, low, high):
@@ -326,18 +327,31 @@ def test_words_for_pairs_names_and_numbers(results):
 def test_a_tie_rests_on_the_leads_of_the_first_candidate_over_all_others_or_else_on_the_surest_of_each():
     tests = {"ab": 0.9, "ac": 0.01, "ad": 0.3, "bc": 0.04, "bd": 0.02, "cd": 0.8}
     row = {"estimate": 0.1, "std_error": 0.05}
-    for level, above_all, leads in ((0.03, (), ["bd", "ac"]), (0.05, ("b",), ["bc", "bd"])):
+    for level, above_all, leads, more in ((0.03, (), ["bd", "ac"], []), (0.05, ("b",), ["bc", "bd"], ["ac"])):
         rows = [SimpleNamespace(model_a=a, model_b=b, p_adjusted=p, reject=p < level, **row)
                 for (a, b), p in tests.items()]  # fmt: skip
         order = PairwiseOrder(tuple("abcd"), rows)
         assert (order.candidates, order.state, order.candidates_above_all) == (("a", "b"), "tie", above_all)
-        assert [row.model_a + row.model_b for row in order.rank_evidence("tie")] == leads
+        evidence = [[row.model_a + row.model_b for row in order.rank_evidence(s)] for s in ("tie", "control")]
+        assert evidence == [leads, leads + more]
+    assert order.pairs_among("abc") == [rows[0], rows[1], rows[3]]
+    flat = SimpleNamespace(estimate=0.1, std_error=0.0, p_adjusted=np.nan)
+    assert rank_certainty(flat) == (1.0, -np.inf)  # a difference that does not vary is the surest
+    order = PairwiseOrder(("b", "c"), [], [("b", "c", 0.1, 0.3)])
+    facts = SimpleNamespace(state="tie", order=order, _separated_priors=lambda _: [flat, rows[3]])
+    assert Judgement._band_evidence(facts) == [rows[3]]  # the surest prior
 
 
-def test_bands_at_one_prior_and_beside_a_range():
+def test_bands_and_contenders_at_one_prior_and_beside_a_range():
     bands = pd.DataFrame([("a", "b", 0.1, 0.3)], columns=["better", "worse", "prior_low", "prior_high"])
-    assert clip_bands(bands, 0.2, 0.2) == [("a", "b", 0.2, 0.2)]
+    clipped = [clip_bands(bands, 0.2, high) for high in (0.2, 0.5)]
+    assert clipped == [[("a", "b", 0.2, 0.2)], [("a", "b", 0.2, 0.3)]]
     assert clip_bands(bands, 0.3, 0.5) == clip_bands(bands, 0.4, 0.4) == []
+    rows = [(0.1, "a"), (0.2, "b"), (0.2, "a"), (0.3, "a"), (0.3, "b"), (0.4, "b")]
+    leaders = pd.DataFrame([(low, low + 0.1, model) for low, model in rows],
+                           columns=["prior_low", "prior_high", "contender"])  # fmt: skip
+    for low, high in ((0.25, 0.35), (0.25, 0.25)):
+        assert contender_ranges(leaders, low, high) == [(("b", "a"), low, high)]
 
 
 def test_a_verdict_shows_itself(results):
@@ -350,9 +364,11 @@ def test_a_verdict_shows_itself(results):
         assert titles == list(LINE_TITLES.values())
     frame = verdict.to_frame()
     assert tuple(frame) == VERDICT_COLUMNS
-    assert set(frame["line"]) <= set(LINE_TITLES)
-    shown = Verdict("choose", ("<b>",), "Choose <b>.", "Sure.", "Nowhere.", "None.")
-    assert "<dd>Choose &lt;b&gt;.</dd>" in shown._repr_html_()
+    tables = [set(frame["table"][frame["line"] == name]) for name in LINE_TITLES]
+    assert [set(names) for *_, names in verdict.lines()] == tables
+    shown = Verdict("choose", ("<b>",), "Choose <b> up-to-one.", "Sure.", "Nowhere.", "None.")
+    assert "<dd>Choose &lt;b&gt; up-to-one.</dd>" in shown._repr_html_()
+    assert " up-to-one." in shown.to_text(33)  # names are not broken at hyphens
     assert shown.to_frame().empty
 
 
@@ -416,6 +432,16 @@ def test_a_deployment_prior_out_of_reach_is_said_first(high, told):
     assert len(result.verdict.evidence) == len(part)
     assert result.verdict.part_state == ("choose" if len(part) else "")
     assert_state_holds(result)
+
+
+def test_no_comparison_decides_where_nothing_is_supported(results):
+    result, judged = results["swap"], []
+    for rarest in (0.25, 0.6):
+        support = SimpleNamespace(smallest_prior=rarest, n_positive=99, n_negative=99)
+        measures = {"deployment_prior": UniformPrior(0.25, 0.5), "support": support, "design": result.design}
+        facts = Judgement(result.tables, SimpleNamespace(**measures), rope=0.01, control=None)
+        judged.append((facts.supported_mass, facts.is_partial, len(facts.evidence)))
+    assert judged == [(1, False, 1), (0, True, 0)]
 
 
 def test_priors_not_judged_are_said_and_400_cases_are_judged():
@@ -502,6 +528,10 @@ def test_models_that_swap_or_are_equal_have_their_numbers(results):
     less, more = iter_rows(verdict.evidence)
     assert less.p_adjusted >= more.p_adjusted
     assert verdict.how_sure.startswith(f"At prior {less.prior_low:.3g}: m")
+    frame = scores("independent", [1.9, 1.85], spreads=[0.7, 1.6], n_folds=5)
+    changes = compared(frame, "independent", (0.3, 0.5), at_priors=(0.02, 0.5)).verdict.where_it_changes
+    said = "Not from prior 0.3 to 0.5; outside, the highest mean changes from m1 to m0 at prior 0.0319"
+    assert changes.startswith(said)
     table = results["equal"].tables["equivalence"]
     said = f"; p of equivalence {format_p(table['p_adjusted'].max())} (TOST)"
     assert said in results["equal"].verdict.how_sure
