@@ -455,8 +455,7 @@ def test_help_cuts_no_sentence_and_a_closed_pipe_has_another_number_on_windows(m
 
 @each("figures", [5, [5], "gif", ["svg", None]])
 def test_other_formats_of_figures_are_refused(figures):
-    with pytest.raises(InputError, match=r"^`figures` must be one of svg, png, pdf, none; but got '"):
-        folders.check_formats(figures)
+    expect_error(r"^`figures` must be one of svg, png, pdf, none; but got '", folders.check_formats, figures)
 
 
 @pytest.fixture

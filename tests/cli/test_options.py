@@ -1,6 +1,5 @@
 """Priors and deployment priors as written on the command line."""
 
-import pytest
 from command_runs import run
 from loops import each
 from messages import exact, expect_error
@@ -40,8 +39,7 @@ def test_deployment_prior_of_another_form(text):
     ("20:5", ("skew:5:20", "0.05:0.2")), ("1:20", ("skew:1:20", "0.01:0.2")), ("50:150", ["skew:50:150"]),
 ])  # fmt: skip
 def test_ranges_of_skews_or_of_percentages_are_written_as_such(text, remedies):
-    with pytest.raises(ValueError, match=f"but got '{text}'; did you mean {', or '.join(remedies)}[?]$"):
-        parse_deployment_prior(text)
+    expect_error(f"but got '{text}'; did you mean {', or '.join(remedies)}[?]$", parse_deployment_prior, text)
     for remedy in remedies:
         parse_deployment_prior(remedy)
 
@@ -50,10 +48,8 @@ def test_parse_priors_and_a_poor_fit_of_quantiles(tmp_path):
     assert parse_priors("0.5, 0.1,1e-2") == (0.5, 0.1, 0.01)
     for text in ("", "0.5,", "0.5;0.1", "half"):
         message = f"priors must be numbers separated by commas, but got {text!r}"
-        with pytest.raises(ValueError, match=exact(message)):
-            parse_priors(text)
-    with pytest.raises(ValueError, match=exact("`priors` must lie strictly between 0 and 1, but got 0")):
-        parse_priors("0.5,0")
+        expect_error(exact(message), parse_priors, text)
+    expect_error(exact("`priors` must lie strictly between 0 and 1, but got 0"), parse_priors, "0.5,0")
     assert parse_prior(" 0.1") == 0.1
     message = "`priors` must be one number, but got '0.1,0.2'; a range is for --deployment-prior"
     expect_error(exact(message), parse_prior, "0.1,0.2", error=ValueError)

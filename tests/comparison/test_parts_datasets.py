@@ -179,8 +179,7 @@ def test_mapping_and_column_agree(result):
 
 
 def test_one_table_of_several_data_sets_is_refused():
-    with pytest.raises(ValueError, match=r"^the table holds 3 data sets .*compare_datasets\(table\)"):
-        sa.compare(many(), 0.4)
+    expect_error(r"^the table holds 3 data sets .*compare_datasets\(table\)", sa.compare, many(), 0.4)
     assert sa.read_scores(many(names=["one"])).folds == (0, 1, 2, 3)
     assert len(sa.read_scores(many(names=["x", "y"]).assign(fold=1), columns={"fold": "dataset"}).folds) == 2
 
@@ -320,8 +319,7 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     assert "mean of 3 data sets, each counted once" in page
     assert result.save(tmp_path / "out") == folder  # an earlier output is replaced
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(ValueError, match="must be new, empty or an earlier output"):
-        result.save(tmp_path / "out")
+    expect_error("must be new, empty or an earlier output", result.save, tmp_path / "out")
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 

@@ -241,8 +241,7 @@ def test_folder_page_and_tables(tmp_path):
     written = {path.relative_to(folder).as_posix().removesuffix(".svg") for path in folder.rglob("*.*")}
     assert listed == written - {"README.txt"}
     for save in (result.save, result.for_paper().save):
-        with pytest.raises(sa.InputTypeError, match=r"^`directory` must be a path, but got None$"):
-            save(None)
+        expect_error(r"^`directory` must be a path, but got None$", save, None, error=sa.InputTypeError)
     saved = pd.read_csv(folder / "tables" / "pairs.csv")
     np.testing.assert_allclose(saved["p_adjusted"], result.pairs["p_adjusted"])
 

@@ -319,8 +319,7 @@ def test_either_class_is_checked_at_half_the_level_of_one_percent(p, warned):
 
 def test_distributions_have_one_value_a_parameter_and_boxcox_needs_scores_above_0():
     message = "`negative` must have valid parameters, one value each, but its median"
-    with pytest.raises(ValueError, match=message):
-        sample_scores(stats.norm([0, 1], 1), stats.norm(), 9, prior=0.5)
+    expect_error(message, sample_scores, stats.norm([0, 1], 1), stats.norm(), 9, prior=0.5)
     labels = np.repeat([0, 1], 500)
     scores = np.exp(np.random.default_rng(0).normal(labels))
     expect_warning(

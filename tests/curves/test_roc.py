@@ -147,12 +147,10 @@ def test_bad_rates(fpr):
     shown = np.array2string(np.asarray(fpr, dtype=float), precision=17)
     message = f"`fpr` must rise from 0 to 1 without falling, but got {shown}"
     expect_error(exact(message), roc.RocCurve.from_rates, fpr, [0, 0.5, 0.6, 1], error=ValueError)
-    with pytest.raises(ValueError, match=exact(message.replace("fpr", "tpr"))):
-        roc.RocCurve.from_rates([0, 0.5, 0.6, 1], fpr)
+    expect_error(exact(message.replace("fpr", "tpr")), roc.RocCurve.from_rates, [0, 0.5, 0.6, 1], fpr)
     message, make = "`fpr` must be a list of numbers", roc.RocCurve.from_rates
     expect_error(message, make, ["0", "1"], fpr, error=TypeError)
-    with pytest.raises(ValueError, match=exact(UNEQUAL + "`fpr` has 2, `tpr` has 3")):
-        roc.RocCurve.from_rates([0, 1], [0, 0.5, 1])
+    expect_error(exact(UNEQUAL + "`fpr` has 2, `tpr` has 3"), roc.RocCurve.from_rates, [0, 1], [0, 0.5, 1])
 
 
 @each("high", [0.013, 0.5, 1.0])

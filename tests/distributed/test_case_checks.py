@@ -169,10 +169,7 @@ def test_rules_about_clusters_and_weights_hold_where_the_rows_are():
         (with_value(frame, one, "weight", 9.0), f"^a case must have one weight .* case {case} has .*9"),
         (with_value(frame, of_case, "weight", -1.0), r"^`weight` must .* of model '.' in fold \d has -1"),
         (with_value(frame, of_case, "fold", other), "^every fold must test all known "),
-        (
-            with_value(frame, one, "cluster", None),
-            r"^`cluster` must not be empty, .* row \d+ of model 'b'",
-        ),
+        (with_value(frame, one, "cluster", None), r"^`cluster` must not be empty, .* row \d+ of model 'b'"),
         (frame.assign(cluster="p"), "^`cluster` must name at least 2 clusters, but all cases are in 'p'"),
         (frame.assign(weight=0), "^`weight` must be above 0 in some row, but is 0 in all"),
         (with_value(frame.drop(columns=["case", "weight"]), one, "cluster", "p7"), "^a case must have one"),

@@ -306,8 +306,7 @@ def test_anova_over_thresholds_by_means_of_several_cells():
     assert table["df"].to_dict() == {"model": 1, "prior": 1, "recall": 2, "residual": df_error}
     assert table.loc["model", "statistic"] == pytest.approx(by_term["model"] / (error / df_error), rel=1e-10)
     assert catalogue.get_test("three_way_thresholds").note.endswith("observations of their own.")
-    with pytest.raises(ValueError, match="`recall` must have at least 2 values, but has 1"):
-        threshold_anova(points_of(0, (0.5,)))
+    expect_error("`recall` must have at least 2 values, but has 1", threshold_anova, points_of(0, (0.5,)))
 
 
 @pytest.mark.filterwarnings("ignore:this ANOVA makes")

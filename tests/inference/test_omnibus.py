@@ -177,8 +177,7 @@ def test_two_identical_models_among_three_and_as_many_folds_as_models():
         ("hotelling", "repeated_measures", {}), ("corrected_hotelling", "corrected_gg", {"ratio": 0.2}),
     ):  # fmt: skip
         message = r"^Hotelling's test of 4 models needs at least 4 folds, but has 3; add folds, or use "
-        with pytest.raises(ValueError, match=f"{message}method='{other}'$"):
-            omnibus_test(few, method=method, **options)
+        expect_error(f"{message}method='{other}'$", omnibus_test, few, method=method, **options)
         assert 0 < row_of(omnibus_test(few, method=other, **options))["p_value"] < 1
     assert row_of(omnibus_test(frame_of(random_table(4, 4)), method="hotelling"))["df_error"] == 1
 
@@ -215,8 +214,7 @@ def test_incomplete_frames():
             expect_error(exact(message), test, broken, error=ValueError)
         with pytest.raises(TypeError, match="`iauprec` must hold real numbers"):
             TESTS[next(iter(TESTS))](frame.assign(iauprec="x"))
-    with pytest.raises(ValueError, match="present and finite"):
-        omnibus_test(frame.assign(iauprec=np.inf), method="repeated_measures")
+    expect_error("present and finite", omnibus_test, frame.assign(iauprec=np.inf), method="repeated_measures")
 
 
 def test_an_evaluation_brings_its_design_and_no_variation_equals_lme4():

@@ -40,8 +40,7 @@ def test_bars_are_the_mixture_of_one_of_several_models(found):
     assert ax.get_title(loc="left").startswith("Prior")
     expect_error("`model` must be one of", plot_prior_estimate, several, model="z")
     message = "needs an estimated prior, or a comparison over one, but got float"
-    with pytest.raises(sa.InputTypeError, match=message):
-        plot_prior_estimate(0.1)
+    expect_error(message, plot_prior_estimate, 0.1, error=sa.InputTypeError)
 
 
 def test_a_monitor_draws_an_estimate_a_batch_over_the_priors_of_each_leader():

@@ -274,8 +274,7 @@ def test_designs_that_cannot_be(stated, message):
     expect_error(exact(message), without_cases, 10, design=stated, error=ValueError)
     if stated in {"runs", "split_half"}:
         expect_error(exact(message), infer, FOLDS, design=stated, error=ValueError)
-        with pytest.raises(ValueError, match=exact(message)):
-            module.design_without_cases(10, module.as_design(stated))
+        expect_error(exact(message), module.design_without_cases, 10, module.as_design(stated))
 
 
 def test_fractions_and_types_that_cannot_be():
@@ -283,8 +282,7 @@ def test_fractions_and_types_that_cannot_be():
         message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}{advice}"
         expect_error(exact(message), sa.FoldDesign, "auto", fraction, error=ValueError)
     message = "`design` must be a name such as 'kfold' or a FoldDesign, but has type int"
-    with pytest.raises(TypeError, match=message):
-        infer(FOLDS, design=3)
+    expect_error(message, infer, FOLDS, design=3, error=TypeError)
 
 
 def test_one_fold_has_no_design_and_clusters_and_weights_are_named():

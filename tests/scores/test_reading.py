@@ -108,13 +108,11 @@ def test_missing_columns_are_named_at_once_with_remedies():
 
 def test_columns_that_cannot_be():
     message = "the column 'y_score' is used twice (for y_true and y_score); use each column once"
-    with pytest.raises(sa.InputError, match=exact(message)):
-        sa.read_scores(LONG, columns={"y_true": "y_score"})
+    expect_error(exact(message), sa.read_scores, LONG, columns={"y_true": "y_score"})
     with expect_error(exact("the column 'fold' is used twice (for fold and case); use each column once")):
         sa.read_scores(LONG, columns={"case": "fold"})
     message = r"^`columns` must be one of model, fold, y_true, y_score, case, cluster, weight, part, halv"
-    with pytest.raises(sa.InputError, match=message):
-        sa.read_scores(LONG, columns={"score": "y_score"})
+    expect_error(message, sa.read_scores, LONG, columns={"score": "y_score"})
 
 
 @pytest.mark.parametrize("column", ["model", "fold", "y_true", "y_score"])
@@ -201,8 +199,7 @@ def test_wide_columns_chosen_and_of_any_name(tmp_path):
     with expect_error(r"^`notes` must hold .* 'w\.csv' has 'text' at line 2; if it holds no scores, leave"):
         sa.scores_from_wide(csv_file(tmp_path, wide, "w.csv"), y_true="label")
     message = r"^`notes` must hold real numbers, but has dtype (str|object); the first"
-    with pytest.raises(sa.InputTypeError, match=message):
-        sa.scores_from_wide(wide, y_true="label")
+    expect_error(message, sa.scores_from_wide, wide, y_true="label", error=sa.InputTypeError)
     assert (sa.scores_from_wide(WIDE).models, sa.scores_from_wide(WIDE).folds) == (("A", "B"), (1, 2))
     table = sa.scores_from_wide(WIDE, models=["fold", "A"])
     assert (table.models, table.folds) == (("fold", "A"), (1,))
@@ -243,8 +240,7 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
     message = (
         r"^\(model, fold, case\) must be unique, but rows repeat one \(1 in all\): \('A', 1, 2\) at line 5;"
     )
-    with pytest.raises(sa.InputError, match=message):
-        sa.scores_from_wide(csv_file(tmp_path, repeated))
+    expect_error(message, sa.scores_from_wide, csv_file(tmp_path, repeated))
 
 
 ROUNDED = {

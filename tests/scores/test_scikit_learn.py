@@ -296,11 +296,9 @@ def test_results_of_cross_validate_whole_incomplete_or_failed():
     expected = sa.scores_from_estimators(models, X, Y, cv=HALVES).frame
     pd.testing.assert_frame_equal(sa.scores_from_cv_results(results, X, Y).frame, expected)
     message = r"^the results of 'A' have no 'estimator' and no 'indices'.*\(estimator, .* as {'A': results}$"
-    with pytest.raises(ValueError, match=message):
-        sa.scores_from_cv_results({"A": cross_validate(BAYES, X, Y)}, X, Y)
+    expect_error(message, sa.scores_from_cv_results, {"A": cross_validate(BAYES, X, Y)}, X, Y)
     message = r"^`X` must be the data that 'A' was validated on, but has only 50 rows"
-    with pytest.raises(ValueError, match=message):
-        sa.scores_from_cv_results({"A": validated(BAYES)}, X[:50], Y[:50])
+    expect_error(message, sa.scores_from_cv_results, {"A": validated(BAYES)}, X[:50], Y[:50])
     result = validated(BAYES)
     result["estimator"][2] = clone(BAYES)  # what error_score=nan leaves behind
     with pytest.raises(ValueError, match=r"^model 'A' cannot be used in fold 3: GaussianNB has no classes_"):
@@ -311,8 +309,7 @@ def test_results_of_cross_validate_whole_incomplete_or_failed():
 def test_other_splits_are_refused(other):
     results = {"A": validated(BAYES), "B": validated(LINEAR, other)}
     message = r"^all models must be validated on the same splits, but those of 'B' and"
-    with pytest.raises(ValueError, match=message):
-        sa.scores_from_cv_results(results, X, Y)
+    expect_error(message, sa.scores_from_cv_results, results, X, Y)
 
 
 SCORERS = [(sa.auprec_scorer(prior=0.1), sa.auprec_score, {"prior": 0.1}), (
@@ -357,12 +354,10 @@ def test_scorers_weigh_routed_cases_and_check_their_options():
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert search.best_score_ == pytest.approx(np.mean(expected), rel=1e-9)
     message = r"^`prior` must lie strictly between 0 and 1, but got 2; write skew 2"
-    with pytest.raises(ValueError, match=message):
-        sa.auprec_scorer(prior=2)
+    expect_error(message, sa.auprec_scorer, prior=2)
     with pytest.raises(ValueError, match=r"^`area_estimator` must be one of trapezoid, "):
         sa.auprec_scorer(prior=0.1, area_estimator="area")
     with pytest.raises(TypeError, match=r"^`deployment_prior` must be a pair"):
         sa.iauprec_scorer(deployment_prior="0.1")
     message = r"^`response_method` must be one of auto, decision_function, predict_"
-    with pytest.raises(ValueError, match=message):
-        sa.iauprec_scorer(deployment_prior=0.1, response_method="predict")
+    expect_error(message, sa.iauprec_scorer, deployment_prior=0.1, response_method="predict")

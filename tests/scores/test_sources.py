@@ -298,5 +298,4 @@ def test_data_sets_of_hugging_face():
         sa.read_scores(data.select([]))
     remedy = r"pass one of its splits, such as scores\['test'\]"
     message = rf"^scores must be a path .* but got DatasetDict; {remedy}$"
-    with pytest.raises(InputTypeError, match=message):
-        sa.read_scores(datasets.DatasetDict({"test": data}))
+    expect_error(message, sa.read_scores, datasets.DatasetDict({"test": data}), error=InputTypeError)

@@ -6,12 +6,7 @@ from loops import each
 from messages import expect_error
 
 from skewanova import read_scores
-from skewanova.scores.unlabelled import (
-    SCORE_BIN_COLUMNS,
-    collect_labelled_cases,
-    read_unlabelled,
-    score_bins,
-)
+from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, collect_labelled_cases, read_unlabelled, score_bins
 
 ROWS = pd.DataFrame({"model": ["A", "A", "B", "B"], "y_score": [0.1, 0.2, 0.3, 0.4], "case": [2, 1, 1, 2]})
 
