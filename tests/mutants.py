@@ -5,6 +5,7 @@ import ast
 import dataclasses
 import functools
 import gc
+import inspect
 import json
 import os
 import random
@@ -126,6 +127,10 @@ class Module:
         pairs += [(getattr(self.module, name).__init__, x.__init__) for name, x in classes]
         for old, fresh in pairs:
             old.__defaults__, old.__kwdefaults__ = fresh.__defaults__, fresh.__kwdefaults__
+        for name, x in classes:
+            for method in vars(x).keys() & {"__repr__", "__eq__"}:
+                old, fresh = (inspect.unwrap(vars(y)[method]) for y in (getattr(self.module, name), x))
+                old.__code__ = fresh.__code__
         codes = _codes(code)
         for key, function in self.functions.items():
             function.__code__ = codes[key]

@@ -67,6 +67,7 @@ def test_groups_are_those_of_the_joint_family_and_words_name_each_class(found):
     assert all(f"class {name}, IAUPREC: " in text for name in "012")
     assert max(map(len, text.splitlines())) <= 80
     assert str(result) == result.summary()
+    assert re.findall(r"(\w+)=", repr(result)) == ["ranking", "alpha", "warnings"]
     assert result.to_frame().equals(result.ranking)
     assert list(result.ranking) == ["class", *result.comparisons["0"].ranking]
     assert [line[:9] for line in result.conclusions] == [f"class {name}: " for name in "000111222"]

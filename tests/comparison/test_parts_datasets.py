@@ -243,6 +243,7 @@ def test_summary(result):
     assert "<caption>Ranking across data sets" in result._repr_html_()
     backwards = replace(result, iauprec=result.iauprec[::-1])._build_tables()[1]
     assert [name for name, *_ in backwards.rows] == list(NAMES[::-1])  # in the order of the table
+    assert re.findall(r"(\w+)=", repr(result)) == ["ranking", "alpha", "warnings", "deployment_prior"]
     frames = [getattr(result, name) for name in result.FRAMES]
     assert [frame.index.tolist() for frame in frames] == [list(range(len(frame))) for frame in frames]
 
