@@ -108,7 +108,7 @@ _SKIPPED_FILES = (
 
 
 def _find_user_level() -> int:
-    """Return the stack level of the first caller outside this package, for `warnings.warn`."""
+    """Return the level of the first caller outside `_SKIPPED_FILES`, for `warnings.warn`."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED_FILES):
         frame, level = frame.f_back, level + 1

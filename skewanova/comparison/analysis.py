@@ -292,7 +292,7 @@ class FoldTests:
         return self.primary[1] if self.primary and is_chosen else resolve_pairwise(self.design, self.options)
 
     def test_models(self) -> list[OmnibusResult]:
-        """Return the primary test of all models, secondary ones, and a split plot if there are priors."""
+        """Return the primary test of all models, secondary ones, and of several priors a split plot."""
         applicable = (name for name in _select_tests(OMNIBUS_TESTS, self.design) if name != self.omnibus)
         others = [name for name in applicable if self.has_full_rank or not get_test(name).needs_full_rank]
         roles = {self.omnibus: "primary", **dict.fromkeys(others, "secondary")}

@@ -131,7 +131,7 @@ class MonitorReport(FrameResult):
 
     @property
     def changed(self) -> bool:
-        """True if another model is ahead: at every prior of a batch's interval, or by labelled cases."""
+        """True if a batch shows another model ahead: at all its interval's priors, or by its labels."""
         return bool((self.table["state"] == "changed").any() or (self.lead["state"] == "behind").any())
 
     @property
@@ -395,7 +395,7 @@ class Looks(NamedTuple):
         return self.alpha / self.size if self.size is not None else self.alpha * 6 / (np.pi * number) ** 2
 
     def critical_value(self, number: int, *, of_moves: bool = False) -> float:
-        """Return critical |z| at a look of window means or, `of_moves` if size is set, of differences."""
+        """Return critical |z| over all looks, of means or moves; without size, of one look's means."""
         if self.size is not None:
             return simulate_critical_values(self.size, self.alpha)[of_moves]
         return float(norm.isf(self.share(number) / (2 * len(_list_windows(number)))))

@@ -313,7 +313,7 @@ class _CurveSearch:
         return np.column_stack([self._width, self._width[:, None] - false * grown])
 
     def _make_curve(self, level: NDArray[np.intp], lost: Bools) -> Floats:
-        """Return all areas of the curve with these levels, then its missing recall, which adds no AUPREC."""
+        """Return areas by `names` at these levels, then missing recall; `lost` cells add to the AUC only."""
         # lost cells count in the AUC
         cells = self._cells[:, np.arange(N_CELLS), level]
         cells[: len(cells) - self.has_auc, lost] = 0

@@ -364,7 +364,7 @@ def _mask_contenders(leading: pd.DataFrame, models: tuple[str, ...], grid: Float
 
 
 def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) -> pd.DataFrame:
-    """Return a row for each range and contender: prior_low, prior_high, leader, contender and shortfall."""
+    """Return `LEADER_COLUMNS`: by range the leader, then others not below any model, mean shortfalls."""
     rows = []
     for leader, contenders, low, high in leader_intervals(panel, critical):
         priors = expit((low + high + (high - low) * NODES[0]) / 2)

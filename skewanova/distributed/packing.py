@@ -493,7 +493,7 @@ def _apply_if_any(function: Callable[[RankedCases], Any], cases: RankedCases) ->
 
 
 def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
-    """Return the checked curves of all groups, with the summaries of cases, clusters and weights."""
+    """Return checked curves of groups, case, cluster, weight summaries; `parts` of paired cases."""
     groups = pack_groups(engine, columns, pos_label)
     table = join_groups(groups, pos_label)
     n_models = (table.counts.sum(axis=2) > 0).sum(axis=0)

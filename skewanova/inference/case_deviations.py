@@ -167,7 +167,7 @@ class CaseDeviations:
 
 
 def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
-    """Return the symmetric root (n_models * n_priors square) of projected deviations' cross-products."""
+    """Return the symmetric root, n_models * n_priors square, of `root` mapped from nodes by `weight`."""
     columns = root.reshape(-1, n_models, len(weight)) @ weight
     return symmetric_root(columns.reshape(-1, n_models * weight.shape[1]))
 

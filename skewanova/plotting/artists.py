@@ -193,7 +193,7 @@ def draw_surface(ax: Axes, grid: pd.DataFrame, cmap: str) -> None:
 
 
 def select_test(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
-    """Return rows of a test, by default the first on IAUPREC: at `prior`, or on IAUPREC, or at its first."""
+    """Return rows at `prior`, else on IAUPREC or the first prior, of `test` or the first with such rows."""
     if prior is not None and frame["prior"].notna().any():
         frame = frame[frame["prior"].notna()]
     tests = list_distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])

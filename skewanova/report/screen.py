@@ -385,7 +385,7 @@ def _choose_reference(source: ReportSource) -> str:
 
 
 def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks) -> list[Chart]:
-    """Return a wide and a narrow chart of differences from one model; none if untrusted or at one prior."""
+    """Return a wide and a narrow chart of up to 4 models less one; none if untrusted or at one prior."""
     reference = _choose_reference(source)
     frame = orient_pairs(source.tables["difference_curves"], reference).sort_values("prior")
     if frame["prior"].nunique() < 2 or not source.verdict.is_trusted:

@@ -346,7 +346,7 @@ def get_control(source: TestedResult) -> str | None:
 
 
 def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of the first test among those of IAUPREC, if any, and of these the primary ones, if any."""
+    """Return rows of IAUPREC, if any, of those the primary ones, if any, and of those the first test's."""
     for column, value in (("response", "iauprec"), ("role", "primary")):
         result = frame[frame[column] == value]
         frame = frame if result.empty else result

@@ -301,7 +301,7 @@ CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
 
 
 def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control: str) -> str:
-    """Return a sentence on the models better and worse than the control, or that none differs."""
+    """Return which models are better than the control, else to keep it, or that none differs."""
     above, name = order.models_above(control), f"{writer.names[control]}, the control"
     below = [worse for better, worse, _ in order.wins if better == control]
     rest = f"; {writer.write_worse(below, 'it')}" if below else ""
