@@ -128,10 +128,11 @@ def test_losses_turn_the_order_and_nothing_else():
 
 
 def test_a_design_that_values_do_not_show_must_be_stated():
-    with pytest.raises(sa.InputError) as caught:
-        sa.compare_values(wide())
-    first, *choices = str(caught.value).splitlines()
-    assert first == "`design` must say how the folds were made, which values alone do not show:"
+    for values in (wide(), wide().assign(run=range(20), fold=1)):  # runs of one fold
+        with pytest.raises(sa.InputError) as caught:
+            sa.compare_values(values)
+        first, *choices = str(caught.value).splitlines()
+        assert first == "`design` must say how the folds were made, which values alone do not show:"
     assert [line.split(":")[0].strip() for line in choices] == [
         "independent", "kfold", "repeated_kfold", "repeated_holdout", "runs", "datasets",
     ]  # fmt: skip
@@ -145,7 +146,7 @@ def test_a_design_that_values_do_not_show_must_be_stated():
 @each(("design", "message"), [
     ("split_half", "but got 'split_half'"),
     ("test_set", "but got 'test_set'"),
-    ("loocv", "but got 'loocv'"),
+    ("LOOCV", "but got 'LOOCV'"),
     ("repeated_kfold", "test_fraction=0.1"),
     (5, "`design` must be a name such as 'kfold' or a FoldDesign, but has type int"),
 ])  # fmt: skip
@@ -259,9 +260,8 @@ def test_summary_agrees_with_the_frames():
     result = sa.compare_values(wide(), design=HOLDOUTS, measure="accuracy")
     text = result.summary(full=True)
     assert "Ranking by mean accuracy over 20 folds" in text
-    assert "IAUPREC" not in text + str(result.results_paragraph) + str(result.methods) + result.to_html(
-        "plans"
-    )
+    words = [text, str(result.results_paragraph), str(result.methods), result.to_html("plans")]
+    assert "IAUPREC" not in "".join(words)
     assert repr(result) == "<Comparison of 3 models over 20 folds by accuracy: 'forest' ranks first>"
     assert result.to_frame().equals(result.ranking)
     with warnings.catch_warnings(action="ignore"):

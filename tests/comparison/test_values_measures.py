@@ -117,11 +117,7 @@ def test_measures_over_folds_are_tested_as_their_values(measure):
     frame = pd.DataFrame(list(evaluation.curves), columns=["model", "fold"])
     frame = frame.assign(value=measure.mean(evaluation.curves)).astype({"model": str, "fold": str})
     expected = sa.compare_values(
-        frame,
-        measure="value",
-        design=evaluation.design,
-        rope=0.01,
-        greater_is_better=measure.greater_is_better,
+        frame, design=evaluation.design, rope=0.01, greater_is_better=measure.greater_is_better
     )
     limits = [] if measure.value != "recall" else ["conf_low", "conf_high"]  # on the logit scale
     ranking, other = (each.ranking.drop(columns=limits) for each in (result, expected))
@@ -326,6 +322,7 @@ def test_few_cases_leave_the_test_of_all_areas_without_a_p_value(wide):
     assert areas.tests["p_value"].isna().all()
     assert np.isfinite(areas.tests["statistic"]).all()
     assert areas.pairs["p_value"].notna().all()
+    assert areas.tables["assumptions"].index.is_unique
     reason = "could not be tested for a difference, because a class has too few cases"
     assert reason in areas.conclusions[0]
     others = few[few["model"] != "weak"], Measure.roc_auc()
