@@ -209,7 +209,7 @@ def check_rope(rope: float, *, of_areas: bool = True) -> float:
 def check_sum_of_squares(kind: object) -> int:
     """Return the type of the sums of squares as an int; raise unless it is the integer 1, 2 or 3."""
     if isinstance(kind, bool) or not isinstance(kind, int | np.integer) or kind not in {1, 2, 3}:
-        raise InputError(f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}")
+        raise InputError(f"`sum_of_squares` must be the integer 1, 2 or 3, but got {kind!r}")
     return int(kind)
 
 
@@ -395,7 +395,8 @@ def check_vector(values: NDArray[T], name: str) -> NDArray[T]:
     if values.ndim == 0:
         raise InputError(f"`{name}` must be a list or an array, but got {_describe(values.item())}")
     if values.ndim != 1:
-        raise InputError(f"`{name}` must be one-dimensional, but has shape {values.shape}")
+        fault = f"has shape {values.shape}; pass one column or row"
+        raise InputError(f"`{name}` must be one-dimensional, but {fault}")
     if values.size == 0:
         raise InputError(f"`{name}` must hold at least one value, but is empty")
     return values

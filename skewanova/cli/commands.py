@@ -152,7 +152,7 @@ def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool
     elif measure is None:
         table = shared.read_table(scores, options)
     else:
-        raise InputError("--measure names values, --score-measure a measure of scores: leave out one of them")
+        raise InputError("--measure is of values, --score-measure of scores: leave out the one VALUES lacks")
     models = options.pop("models")
     table = table if models is None else table.select_models(models)
     keywords = {"measure": of_scores, **shared.merge_design_options(options)}

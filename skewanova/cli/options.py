@@ -612,7 +612,7 @@ def read_values_table(path: Path, options: dict[str, Any], measure: str | None) 
     """Return the ValueTable of a file; remove options that describe scores, but raise if one is set."""
     used = [name for name in (*COLUMN_OPTIONS, "positive", "wide") if options.pop(name)]
     if used:
-        remedy = "leave that out, or add a measure, such as --score-measure roc_auc"
+        remedy = "leave that out (name columns model, value, fold) or, of scores, add --score-measure roc_auc"
         raise InputError(f"{_join_flags(used)} can be given with held-out scores only: {remedy}")
     with explain_read_errors(path):
         return skewanova.scores.read_values(path, measure=measure)

@@ -262,7 +262,7 @@ def _check_frozen_continuous(negative: FrozenDistribution, positive: FrozenDistr
                 f"but got {distribution!r:.60}"
             )
         if hasattr(getattr(distribution, "dist", distribution), "pmf"):
-            raise InputTypeError(f"`{name}` must be continuous, but got a discrete distribution")
+            raise InputTypeError(f"`{name}` must be continuous, as scipy.stats.norm(0, 1), but is discrete")
         if getattr(distribution, "numargs", 0):
             raise InputTypeError(f"`{name}` must have its parameters, such as scipy.stats.gamma(2)")
         centre = distribution.isf(0.5)

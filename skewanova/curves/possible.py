@@ -156,7 +156,7 @@ def max_loss_ratio(
     common, rare = check_prior(prior), check_prior(rarer_prior, "rarer_prior")
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     if rare > common:
-        raise InputError(f"`rarer_prior` must not be above `prior`, but got {rare:g} > {common:g}")
+        raise InputError(f"`rarer_prior` must not be above `prior`, but got {rare} > {common}")
     if area_estimator == "convex_hull":
         return (1 - common) / (1 - rare)
     skew, rarer = (1 - common) / common, (1 - rare) / rare

@@ -278,7 +278,7 @@ def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedSco
     if len(cells) < len(groups):
         raise InputError(
             "a fold must be spelled in one way, but one is both a whole number and a fraction, as 1 and "
-            "1.0; convert the column fold to float"
+            "1.0; convert such numbers to float"
         )
     places = [f"model {item.model!r} in fold {item.fold!r}" for item in groups]
     labels = [label for item in groups for label in item.labels]

@@ -271,13 +271,12 @@ def posthoc(
 def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
     """Return `p_adjust` (default holm), or "" if the method adjusts by itself; raise for unfit options."""
     test = get_test(method)
-    remedy = "leave `pairwise` out" if name == "pairwise" else "leave out one of the two"
     if p_adjust is not None:
         check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
         if not test.needs_adjustment:
             raise InputError(
                 f"`p_adjust` is for tests with unadjusted p-values, but {name}={method!r} adjusts by itself: "
-                f"{remedy}"
+                f"leave `{name if name == 'pairwise' else 'p_adjust'}` out"
             )
     if test.needs_control and control is None:
         raise InputError(
@@ -286,7 +285,8 @@ def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *,
         )
     if control is not None and not (test.needs_control or test.needs_adjustment):
         raise InputError(
-            f"`control` selects the pairs with one model, but {name}={method!r} compares all pairs: {remedy}"
+            f"`control` selects the pairs with one model, but {name}={method!r} compares all pairs: leave "
+            f"`{name if name == 'pairwise' else 'control'}` out"
         )
     return p_adjust or ("holm" if test.needs_adjustment else "")
 

@@ -41,7 +41,7 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     """
     if any(isinstance(each, pd.DataFrame) for each in (levels, different)):
         pairs = "frame.loc[frame['reject'], ['model_a', 'model_b']].to_numpy()"
-        raise InputTypeError(f"`levels` must be a list of names, and `different` pairs of names, as {pairs}")
+        raise InputTypeError(f"`levels` must be a list of names, and `different` pairs of one test: {pairs}")
     groups = enumerate(_group_levels(levels, different))
     names = {group: chr(ord("a") + i % 26) + str(i // 26 or "") for i, group in groups}  # a to z, a1, b1 ...
     return {level: "".join(name for group, name in names.items() if level in group) for level in levels}

@@ -474,7 +474,7 @@ def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
         raise InputError(
             f"`unlabelled` must be scores of the same model, but they are between {unlabelled.min():g} and "
             f"{unlabelled.max():g}, and the labelled ones between {score.min():g} and {score.max():g}; give "
-            "both on one scale"
+            "both on one scale or, if they are, more cases"
         )
 
 

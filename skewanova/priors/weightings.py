@@ -272,7 +272,7 @@ class BetaPrior:
         for name in ("a", "b"):
             shape = check_number(getattr(self, name), name)
             if not (np.isfinite(shape) and shape >= SMALLEST_SHAPE):
-                raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {shape:g}")
+                raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {shape}")
             if shape > LARGEST_SHAPE:
                 raise InputError(
                     f"`{name}` must be at most {LARGEST_SHAPE:g}, but got {shape:g}; give one prior as a "

@@ -133,7 +133,8 @@ class ColumnMap:
         taken = [name for name in classes if name in {*names, *names.values()}]
         if taken:
             raise InputError(
-                f"`classes` must name score columns, but {taken[0]!r} has another use; rename it"
+                f"`classes` must name score columns, but {taken[0]!r} has another use; leave it out, or "
+                "rename the class there and in `y_true`"
             )
         required = [n for c, n in names.items() if c not in can_lack or c in stated or used.count(n) > 1]
         datasets = [DATASET_COLUMN] if DATASET_COLUMN not in used else []

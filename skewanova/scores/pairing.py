@@ -166,7 +166,7 @@ def check_paired(table: Scores) -> tuple[str, ...]:
             code = f", as in pandas by {keep}, {where}"
         raise InputError(
             f"all models of a fold must be scored on the same cases, but cases lack a model ({n_pairs} in "
-            f"all), the first: {displayed}; score them by all models, or leave them out{code}"
+            f"all), the first: {displayed}; name them alike, score them by all, or leave them out{code}"
         )
     # without cases, unequal numbers of the classes are the only evidence
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))

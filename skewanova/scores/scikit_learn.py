@@ -112,13 +112,11 @@ def find_test_rows(cv_result: Any, n_cases: int, name: str | None = None) -> lis
     keys = cv_result if isinstance(cv_result, Mapping) else ()
     lacking = [key for key in ("estimator", "indices") if key not in keys]
     if lacking:
-        subject = (
-            "`cv_results` must be of one model, but has" if name is None else f"the results of {name!r} have"
-        )
+        subject = "of one model, but" if name is None else f"by model, but {name!r}"
         form = "result" if name is None else "results by the name of the model, as {'A': results}"
         raise InputError(
-            f"{subject} no {' and no '.join(map(repr, lacking))}: call cross_validate("
-            f"{'search' if 'params' in keys else 'estimator'}, X, y, return_estimator=True, "
+            f"`cv_results` must be {subject} has no {' and no '.join(map(repr, lacking))}: call "
+            f"cross_validate({'search' if 'params' in keys else 'estimator'}, X, y, return_estimator=True, "
             f"return_indices=True), and pass its {form}"
         )
     tests = [np.asarray(test) for test in cv_result["indices"]["test"]]
@@ -457,7 +455,7 @@ def _open_report(report: Any, name: str) -> tuple[Any, list[Rows], list[Any]]:
     is_cv = hasattr(report, "split_indices")
     labels = to_rows(report.y if is_cv else report.y_test)
     if labels is None:
-        raise InputError(f"the report of {name!r} has no labels of test cases; evaluate it on data with `y`")
+        raise InputError(f"the report of {name!r} has no labels of test cases; give it `y` (or `y_test`)")
     n_cases = count_rows(labels, "y")
     if not is_cv:
         return labels, [np.arange(n_cases)], [report]

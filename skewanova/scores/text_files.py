@@ -205,7 +205,7 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
     codes, texts = column.cat.codes.to_numpy(), column.cat.categories.tolist()
     values, bad = _parse_numbers(texts)
     if bad is not None:
-        text = repr(texts[bad])
+        text = ascii(texts[bad])
         raise InputError(
             f"`{column.name}` must hold real numbers, but {source!r} has "
             f"{text if len(text) <= 40 else f'{text[:36]}...'} at {where(int(np.argmax(codes == bad)))}"
@@ -318,7 +318,7 @@ def _format_cell(cell: Any) -> str:
     try:
         cell.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"must hold text, but has an incomplete character in {cell!a}") from None
+        raise ValueError(f"has an incomplete character in {cell!a}; write it in full") from None
     return str(cell)
 
 

@@ -154,13 +154,13 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
 
 def _check_known_labels(values: pd.Series[Any], where: RowName) -> Floats:
     """Return labels as 0 or 1, nan where they are blank; raise InputError naming the row of any other."""
-    labels = pd.to_numeric(values.replace({"": None}), errors="coerce").to_numpy(float, na_value=np.nan)
-    bad = np.where(np.isnan(labels), values.notna() & (values != ""), ~np.isin(labels, (0, 1)))
+    values = values.replace(r"^\s*$", None, regex=True)
+    labels = pd.to_numeric(values, errors="coerce").to_numpy(float, na_value=np.nan)
+    bad = np.where(np.isnan(labels), values.notna(), ~np.isin(labels, (0, 1)))
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
-            f"`y_true` must be 0 or 1, or blank where the label is not known, but is "
-            f"{str(values.iloc[row])!r} at {where(row)}"
+            f"`y_true` must be 0 or 1, or blank if unknown, but is {str(values.iloc[row])!r} at {where(row)}"
         )
     return labels
 
@@ -185,8 +185,8 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
     """Return a model's labels, scores (of `fold`, or means), case codes; raise for several unnamed folds."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
-        label = check_choice(str(fold), [str(label) for label in table.folds], "fold")
-        rows = rows[rows["fold"].astype(str) == label]
+        labels = [str(label) for label in table.folds if (rows["fold"] == label).any()]
+        rows = rows[rows["fold"].astype(str) == check_choice(str(fold), labels, "fold")]
     positive, score = rows["y_true"].to_numpy(), rows["y_score"].to_numpy()
     if not table.has_cases:
         if rows["fold"].nunique() > 1:

@@ -305,8 +305,8 @@ def check_cases(table: ScoreTable, where: RowName) -> None:
         )
         raise InputError(
             f"(model, fold, case) must be unique, but rows repeat one ({len(repeated)} in all): {displayed}; "
-            "if they are of several folds or runs, number these in a column fold; if folds are bootstrap "
-            "resamples, give the test set once: its cases are resampled for you"
+            "leave repeats out or, if of several folds or runs, number these in a column fold; if folds are "
+            "bootstrap resamples, give the test set once: its cases are resampled for you"
         )
     check_labels_of_cases(table)
 

@@ -250,7 +250,7 @@ def _read_cross_validations(source: Mapping[Any, Any], measure: str | None) -> t
 def _choose_measure(available: Mapping[str, None], measure: str | None, source: str) -> str:
     """Return the measure to read: the stated one, or the only one; raise if there is none or several."""
     if not available:
-        raise InputError(f"{source} has no test scores of one `scoring` for all; use the same for all")
+        raise InputError(f"{source} has no test scores of one `scoring` for all; keep one, in all splits")
     if measure is None and len(available) == 1:
         return next(iter(available))
     if measure is not None and measure in available:

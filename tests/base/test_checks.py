@@ -55,11 +55,9 @@ TINY = "`prior` must be 1e-300 or more, as the skew of less cannot be computed w
 POSITIVE = "`skew` must be positive and finite, but got "
 NAN, EMPTY = " must not hold NaN or blanks, but has ", " must hold at least one value, but is empty"
 LEAVE_OUT = "; fill them in, or leave them out for all models"
-ONE_DIMENSION, REAL = (
-    " must be one-dimensional, but has shape ",
-    "`y_score` must hold real numbers, but has dtype ",
-)
-WEIGHT = "`sample_weight` must be finite and not negative, but row "
+ONE_DIMENSION = " must be one-dimensional, but has shape "
+REAL = "`y_score` must hold real numbers, but has dtype "
+PASS_ONE, WEIGHT = "; pass one column or row", "`sample_weight` must be finite and not negative, but row "
 SUM = "`sample_weight` must have a finite sum, but its largest value is 1e+308; divide all by it"
 LABEL = (
     "`y_true` has the labels {0}: name the positive class by pos_label={1} (of a table: "
@@ -72,7 +70,7 @@ THREE = (
 )
 SINGLE = "`y_true` must hold both classes, but has only the label "
 FRACTIONS = "`y_true` must hold class labels, but has fractions; its labels start: "
-SUM_TYPE = "`sum_of_squares` must be 1, 2 or 3, but got "
+SUM_TYPE = "`sum_of_squares` must be the integer 1, 2 or 3, but got "
 ROPE = "`rope` must be a difference that would not matter, 0 or more"
 VALUES = {
     checks.check_priors: [
@@ -97,7 +95,7 @@ VALUES = {
     named(checks.check_scores, "s", where=line): [([np.nan], f"`s`{NAN}1, the first at line 2{LEAVE_OUT}")],
     checks.check_scores: [
         ([0.5, np.nan, 1, np.nan], f"`y_score`{NAN}2, the first at row 1{LEAVE_OUT}"),
-        *((np.zeros(shape), f"`y_score`{ONE_DIMENSION}{shape}") for shape in ((1, 2), (2, 0))),
+        *((np.zeros(shape), f"`y_score`{ONE_DIMENSION}{shape}{PASS_ONE}") for shape in ((1, 2), (2, 0))),
         ([], f"`y_score`{EMPTY}"), (np.array(3.0), "`y_score` must be a list or an array, but got 3.0")],
     lambda v: checks.check_same_length(a=[1], b=v): [
         ([1, 2], "arguments must be equally long, but `a` has 1, `b` has 2")],
@@ -106,7 +104,7 @@ VALUES = {
         ([np.inf], WEIGHT + "0 has inf"), ([1, 1e308], SUM),
         (1.0, "`sample_weight` must be a list or an array, but got 1.0")],
     checks.check_labels: [
-        ([[0, 1]], f"`y_true`{ONE_DIMENSION}(1, 2)"), ([], f"`y_true`{EMPTY}"), ([0, 2, 1], THREE),
+        ([[0, 1]], f"`y_true`{ONE_DIMENSION}(1, 2){PASS_ONE}"), ([], f"`y_true`{EMPTY}"), ([0, 2, 1], THREE),
         ([1, 2], LABEL.format("1, 2", "2")), (["no", "yes"], LABEL.format("'no', 'yes'", "'yes'")),
         ([1234567, 1234568], LABEL.format("1234567, 1234568", "1234568")), ([5, 5], SINGLE + "5"),
         ([0, 0.5], FRACTIONS + "0 (row 0), 0.5 (row 1)"),

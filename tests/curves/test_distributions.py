@@ -134,7 +134,7 @@ REFUSED = {
     NO_PRIOR + "0": lambda: true_auprec(NORMAL, NORMAL, 0),
     NO_PRIOR + "4; write skew 4 as prior 0.2, or 4% as 0.04":
         lambda: sample_scores(NORMAL, NORMAL, 10, prior=4),
-    "`negative` must be continuous, but got a discrete distribution":
+    "`negative` must be continuous, as scipy.stats.norm(0, 1), but is discrete":
         lambda: true_auc(stats.poisson(3), NORMAL),
     "`negative` must have its parameters, such as scipy.stats.gamma(2)": lambda: true_auc(stats.beta, NORMAL),
     FROZEN: lambda: true_auc(NORMAL, 1.0), NO_MEDIAN: lambda: sa.curves.true_roc(NORMAL, stats.norm(0, -1)),

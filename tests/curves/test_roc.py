@@ -93,8 +93,8 @@ WEIGHT = "`sample_weight` must be "
 @each(("arguments", "message"), [
     (([0, 1], [0, "b"]),
      "`y_score` must hold real numbers, but has dtype <U21; the first that is not a number is 'b' at row 1"),
-    (([0, 1], [[1], [2]]), "`y_score` must be one-dimensional, but has shape (2, 1)"),
-    (([[0], [1]], [1, 2]), "`y_true` must be one-dimensional, but has shape (2, 1)"),
+    (([0, 1], [[1], [2]]), "`y_score` must be one-dimensional, but has shape (2, 1); pass one column or row"),
+    (([[0], [1]], [1, 2]), "`y_true` must be one-dimensional, but has shape (2, 1); pass one column or row"),
     (([0, 1], [1, 2, 3]), UNEQUAL + "`y_true` has 2, `y_score` has 3"),
     (([0, 0], [1, 2]), BOTH + "positive case"), (([1, 1], [1, 2]), BOTH + "negative case"),
     (([0, 1, 0], [1, 2, 3], [1, 1]), UNEQUAL + "`y_score` has 3, `sample_weight` has 2"),

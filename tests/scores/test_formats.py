@@ -113,7 +113,7 @@ def test_missing_scores_are_nan(tmp_path, text):
     "x" * 38, "x" * 39, "x" * 5000,
 ])  # fmt: skip
 def test_text_among_the_numbers_is_shown_with_its_line(tmp_path, text):
-    shown = re.escape(repr(text) if len(text) <= 38 else repr(text)[:36] + "...")
+    shown = re.escape(ascii(text) if len(text) <= 38 else ascii(text)[:36] + "...")
     message = f"^`y_score` must hold real numbers, but 'scores.csv' has {shown} at line 3$"
     expect_error(message, scores_of, tmp_path, ["0.5", text, "2"])
 
@@ -451,7 +451,7 @@ def test_scores_that_could_mean_several_things(tmp_path, score, pos_label, messa
     (ROW | {"model": None}, "`model` must not be empty, but 1 row is, the first at line 3"),
     (ROW | {"model": {"name": "A"}}, "`model` at line 3 must hold one value, but has {'name': 'A'}"),
     (ROW | {"model": "\ud800"},
-     "`model` at line 3 must hold text, but has an incomplete character in '\\ud800'"),
+     "`model` at line 3 has an incomplete character in '\\ud800'; write it in full"),
     (ROW | {"case": 3}, "`case` at line 1 is missing, but other objects have it; write it in each"),
     (ROW | {"y_true": 2},
      "`y_true` must hold two classes, but has 3, first seen: 0 (line 1), 1 (line 2), 2 (line 3)"),

@@ -89,7 +89,7 @@ def test_classes_may_be_numbers_and_have_several_columns():
 @each(("change", "classes", "message"), [
     ({}, ["cat", "dog"], "not one of cat, dog; name it too by `classes`, spell it as there, or"),
     ({}, ["cat"], "at least 2 classes"), ({}, ["cat", "dog", "owl", "hen"], "hen"),
-    ({}, ["cat", "dog", "owl", "case"], "'case' has another use; rename it"),
+    ({}, ["cat", "dog", "owl", "case"], "'case' has another use; leave it out, or rename the class"),
     ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),
     ({"owl": ["high"] * 16}, ["cat", "dog", "owl"], "^`owl` must hold real numbers"),
     ({"owl": [np.nan] * 16}, ["cat", "dog", "owl"], "^`owl` must not hold NaN or blanks, .* at row 0;"),

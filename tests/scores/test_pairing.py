@@ -108,8 +108,8 @@ def test_cases_or_their_counts_must_be_the_same_for_all_models():
     frame.loc[15, "case"] = 99
     message = (
         "all models of a fold must be scored on the same cases, but cases lack a model (2 in all), the "
-        "first: case 23 in fold 2 (not scored by 'B'), case 99 in fold 2 (not scored by 'A'); score them by "
-        "all models, or leave them out, as in pandas by "
+        "first: case 23 in fold 2 (not scored by 'B'), case 99 in fold 2 (not scored by 'A'); name them "
+        "alike, score them by all, or leave them out, as in pandas by "
         "rows[rows.groupby(['fold', 'case'])['model'].transform('nunique') == 2], "
         "where rows is the table (of one data set) with its columns so named"
     )

@@ -295,7 +295,7 @@ def test_results_of_cross_validate_whole_incomplete_or_failed():
     results = {name: validated(estimator) for name, estimator in models.items()}
     expected = sa.scores_from_estimators(models, X, Y, cv=HALVES).frame
     pd.testing.assert_frame_equal(sa.scores_from_cv_results(results, X, Y).frame, expected)
-    message = r"^the results of 'A' have no 'estimator' and no 'indices'.*\(estimator, .* as {'A': results}$"
+    message = r"^`cv_results` must be by model, but 'A' has no 'estimator' and .* as {'A': results}$"
     expect_error(message, sa.scores_from_cv_results, {"A": cross_validate(BAYES, X, Y)}, X, Y)
     message = r"^`X` must be the data that 'A' was validated on, but has only 50 rows"
     expect_error(message, sa.scores_from_cv_results, {"A": validated(BAYES)}, X[:50], Y[:50])

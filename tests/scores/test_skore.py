@@ -137,15 +137,15 @@ def test_no_report(report):
         "`report` must be a ComparisonReport, CrossValidationReport or EstimatorReport of skore, but got "
         f"{type(report).__name__}"
     )
-    with pytest.raises(sa.InputTypeError, match=f"^{message}$"):
+    with pytest.raises(sa.InputTypeError, match=f"^{message}"):
         scores_from_skore(report)
 
 
 def test_a_report_without_labels():
     words = {"ml_task": "binary-classification", "estimator_name_": "A"}
     report = SimpleNamespace(get_predictions=print, y_test=None, **words)
-    message = "the report of 'A' has no labels of test cases; evaluate it on data with `y`"
-    with pytest.raises(sa.InputError, match=f"^{message}$"):
+    message = "the report of 'A' has no labels of test cases; give it `y`"
+    with pytest.raises(sa.InputError, match=f"^{message}"):
         scores_from_skore(report)
 
 
@@ -159,7 +159,7 @@ def test_positive_classes():
     with pytest.raises(sa.InputError, match=r"^`y` has the labels 'no', 'yes': name the positive"):
         scores_from_skore(evaluate(labels=WORDS))
     message = "the report has the positive class 'yes'; leave out `pos_label`='no'"
-    with pytest.raises(sa.InputError, match=f"^{message}$"):
+    with pytest.raises(sa.InputError, match=f"^{message}"):
         scores_from_skore(evaluate(labels=WORDS, pos_label="yes"), pos_label="no")
 
 
@@ -169,7 +169,7 @@ def test_models_on_other_cases_or_splits():
         "all models must be validated on the same cases, but the labels `y` of 'B' are others; give "
         "skore.evaluate the same `X` and `y` for all"
     )
-    with pytest.raises(sa.InputError, match=f"^{message}$"):
+    with pytest.raises(sa.InputError, match=f"^{message}"):
         scores_from_skore(skore().compare({"A": first, "B": later}))
     later = evaluate(LogisticRegression(), splitter=5)
     message = (

@@ -57,9 +57,9 @@ def test_names_of_mixed_types_and_tables_that_are_refused():
     frame = pd.concat([cell(case=["x", "y"])] * 4 + others, ignore_index=True)
     message = (
         "(model, fold, case) must be unique, but rows repeat one (6 in all): ('A', 1, 'x') at row 2, "
-        "('A', 1, 'y') at row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6; if "
-        "they are of several folds or runs, number these in a column fold; if folds are bootstrap resamples, "
-        "give the test set once: its cases are resampled for you"
+        "('A', 1, 'y') at row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6; "
+        "leave repeats out or, if of several folds or runs, number these in a column fold; if folds are "
+        "bootstrap resamples, give the test set once: its cases are resampled for you"
     )
     expect_error(exact(message), build, frame)
     frame = pd.concat([cell("A", 1, case=[7, 9]), cell("A", 2, case=[9, 7])])

@@ -79,7 +79,7 @@ def test_searches(search):
     expect_error(r"1 of 2 candidates got no score .*'C=0\.1'", read_values, failed, measure="accuracy")
     expect_error("has no test scores of one `scoring`", read_values, {"params": [{}]})
     results = {"A": {"test_auc": [0.5, 0.6]}, "B": {"test_f1": [0.5, 0.6]}}
-    expect_error("has no test scores of one `scoring` for all; use the same for all$", read_values, results)
+    expect_error("has no test scores of one .* for all; keep one, in all splits$", read_values, results)
 
 
 def test_candidates_are_named_by_what_differs():
