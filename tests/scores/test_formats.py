@@ -149,7 +149,7 @@ def test_line_numbers_count_blank_lines_and_quoted_line_ends(tmp_path, name, end
     ("model,model,fold,y_true,y_score\nA,B,1,0,1\n", "'scores.csv' has the column 'model' more than"),
     ("", "'scores.jsonl' is empty"),
     ('{"model": "Ä"}'.encode("latin-1"), "'scores.jsonl' is not UTF-8 text: 'utf-8' codec"),
-    ('{"model": "A"}', "'scores.jsonl' must have the columns 'fold', 'y_true', 'y_score', but has 'model'"),
+    ('{"model": "A","fold": 1}', "'scores.jsonl' must have the columns 'y_true', 'y_score', but has 'model'"),
 ])  # fmt: skip
 def test_broken_text_files(tmp_path, text, message):
     expect_error(f"^{re.escape(message)}", load, write(tmp_path, text, message.split("'")[1]))
