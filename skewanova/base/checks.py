@@ -182,7 +182,7 @@ def check_fraction(value: float, name: str, *, or_one: bool = False, largest: fl
         share = share if share <= largest else 1 - share
         hint = f"; did you mean {share:g}?" if 2 < number < 100 or largest < number < 1 else ""
         rule = f"above 0 and at most {largest:g}" if is_closed else "strictly between 0 and 1"
-        raise InputError(f"`{name}` must lie {rule}, but got {number:g}{hint}")
+        raise InputError(f"`{name}` must lie {rule}, but got {number:.15g}{hint}")
     return number
 
 
@@ -196,7 +196,7 @@ def check_not_negative(value: float, name: str, *, what: str, largest: float) ->
     number = check_number(value, name)
     if not 0 <= number <= largest:
         limit = f", {largest:g} or less" if number > largest else ""
-        raise InputError(f"`{name}` must be {what}{limit}, but got {number:g}")
+        raise InputError(f"`{name}` must be {what}{limit}, but got {number:.15g}")
     return number
 
 
@@ -372,11 +372,11 @@ def check_real(values: NDArray[Any], name: str, where: RowName = name_row, remed
     """Return the values unchanged; raise unless they have a real (or boolean) dtype."""
     if values.dtype.kind not in "biuf":
         flat = values.ravel().tolist() if values.dtype.kind in "OU" else []
-        bad = next((row for row, value in enumerate(flat) if not is_numeric(value)), None)
-        remedy = remedy or f"pass numpy.asarray({name}, dtype=float)"
-        hint = f"; {remedy}" * bool(flat)  # of text, Decimal or Fraction
+        bad = next((i for i, value in enumerate(flat) if not is_numeric(value)), None)
+        hint = f"; {remedy or f'pass numpy.asarray({name}, dtype=float)'}" * bool(flat)  # text, Decimal
         if bad is not None:
-            hint = f"; the first that is not a number is {flat[bad]!r:.40} at {where(bad)}"
+            row = int(np.unravel_index(bad, values.shape or (1,))[0])
+            hint = f"; the first that is not a number is {flat[bad]!r:.40} at {where(row)}"
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}{hint}")
     return values
 

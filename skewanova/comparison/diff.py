@@ -214,5 +214,5 @@ def check_ranking(frame: pd.DataFrame) -> pd.DataFrame:
     areas = pd.to_numeric(frame["iauprec"], errors="raise")
     result = frame[list(RANKING_COLUMNS)].assign(iauprec=areas).astype({"rank": float, "model": str})
     if not result["rank"].between(1, len(result)).all() or result["model"].duplicated().any() or result.empty:
-        raise ValueError("every model has a rank, once")
+        raise ValueError("a model in the ranking is repeated, or its rank is not valid")
     return result

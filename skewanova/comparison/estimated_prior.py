@@ -360,10 +360,7 @@ def _bin_cases(
     """Return CaseBins of the labelled cases of all models (raise if none), and of the unlabelled ones."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
-        raise InputError(
-            "the models must share labelled cases, but have none in common; pass the labelled rows of one "
-            "model at a time"
-        )
+        raise InputError("the models must share labelled cases, but have none; pass rows of one model alone")
     labelled, unlabelled = [], []
     for model, item in estimates.items():
         retained = np.isin(cases[model].case, common)

@@ -314,8 +314,8 @@ def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
     result = next((name for name in others if name in scores.models), None)
     if result is None:
         raise InputError(
-            f"`unlabelled` has labels, but only scores of {chosen!r}: add those of another model for the "
-            f"labelled cases, such as {others[0]!r}, or leave out the column y_true"
+            f"`unlabelled` has labels, but only scores of {chosen!r}: add those of another model, such as "
+            f"{others[0]!r}, for all its cases, or leave out the column y_true"
         )
     return result
 
@@ -497,6 +497,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
             f"`comparison` must be {WRITTEN_FOLDER} and not edited, {describe_path(Path(comparison))}"
+            + f" ({error})" * isinstance(error, ValueError)
         ) from error
 
 
@@ -506,14 +507,14 @@ def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFra
     numbers = dict.fromkeys(("score_high", "n_positive", "n_negative"), float)
     leaders, bins = frames["leaders"].astype(ends), frames["score_bins"].astype(numbers)
     if not ((leaders["prior_low"] <= leaders["prior_high"]) & (leaders["contender"] != "")).all():
-        raise ValueError("leaders lead from one prior to a higher one")
+        raise ValueError("leaders.csv lacks a name, or its priors fall")
     for _, rows in bins[list(SCORE_BIN_COLUMNS)].groupby("model"):
         counts, edges = rows[["n_positive", "n_negative"]].to_numpy(), rows["score_high"].to_numpy()[:-1]
         exact = ((counts >= 0) & (counts < FIRST_INEXACT)).all()
         if not (exact and (counts.sum(axis=0) > 0).all()):
-            raise ValueError("bins hold cases of both classes")
+            raise ValueError("score_bins.csv has no cases of a class, or no valid number of them")
         if not (len(edges) and np.isfinite(edges).all() and (np.diff(edges) > 0).all()):
-            raise ValueError("bins follow each other")
+            raise ValueError("score_high of score_bins.csv does not rise")
     return {"ranking": check_ranking(frames["ranking"]), "leaders": leaders, "score_bins": bins}
 
 

@@ -426,7 +426,7 @@ class BinormalFit:
         recalls = np.arange(1, 1001) / 1000 if recall is None else check_float_array(recall, "recall")
         invalid = recalls[~((recalls > 0) & (recalls <= 1))]
         if invalid.size:
-            raise InputError(f"`recall` must lie in (0, 1], but got {invalid.flat[0]:g}")
+            raise InputError(f"`recall` must lie in (0, 1], but got {invalid.flat[0]:.15g}")
         log_skew = float(-special.logit(self._prior(prior)))
         return precision_at_score(-special.ndtri(recalls), *self._shape, log_skew), recalls
 

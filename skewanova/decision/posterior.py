@@ -26,6 +26,7 @@ from skewanova.base.text import SCREEN_WIDTH, format_number, shorten_names, wrap
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.evaluation.measures import Evaluation, check_evaluation
 from skewanova.inference.fold_statistics import fraction_best
+from skewanova.inference.paired_test_set import get_test_set
 
 #: Number of draws from the posterior.
 N_DRAWS = 9999
@@ -247,6 +248,8 @@ def value_of_information(
     check_choice(unit, ("cases", "folds")[: 1 + resampled], "unit")
     spread = None if design.has_runs else iauprec_covariance(measures)
     if spread is None:
+        if len(measures.folds) == 1 and not design.has_runs:
+            get_test_set(measures)  # which raises unless it has the cases of all models
         needs = "every model in every fold, and several cases or clusters of each class; add what is missing"
         if design.has_runs:
             plan = "plan runs by skewanova.plan_comparison(scores), or `skewanova plan` without --cost-case"

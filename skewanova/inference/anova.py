@@ -431,7 +431,7 @@ def check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
         cell = ", ".join(f"{f}={repeated.iloc[0][f]!r}" for f in factors)
         raise InputError(
             f"the frame must have one row for each {' and '.join(factors)}, but {len(repeated)} more rows "
-            f"repeat one, the first {cell}; keep one row of each"
+            f"repeat one, the first {cell}; keep one row, or the mean, of each"
         )
     check_levels(frame["model"].nunique(dropna=False), frame["fold"].nunique(dropna=False))
 

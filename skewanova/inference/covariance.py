@@ -209,10 +209,9 @@ def auprec_variance(
     0.020062
     """
     if np.ndim(y_score) > 1:
-        shape = np.shape(y_score)
         raise InputError(
-            f"`y_score` must be one-dimensional, but has shape {shape}; use "
-            "skewanova.inference.auprec_covariance(y_true, y_score)"
+            f"`y_score` must be one-dimensional, but has shape {np.shape(y_score)}; of several models, "
+            "in columns, use skewanova.inference.auprec_covariance(y_true, y_score)"
         )
     sample, columns = check_sample(y_true, y_score, pos_label=pos_label)
     weighting = target_prior(prior, deployment_prior, sample)

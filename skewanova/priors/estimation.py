@@ -386,7 +386,8 @@ def estimate_prior(
         names = check_vector(to_array(batch, "batch"), "batch").astype(str)
         check_same_length(unlabelled=scores, batch=names)
         if (unnamed := np.flatnonzero(np.isin(np.char.lower(names), list(MISSING_TEXT)))).size:
-            raise InputError(f"`batch` must name a batch for every score, but row {unnamed[0]} has none")
+            bad = f"row {unnamed[0]} has {str(names[unnamed[0]])!r}, which means none; name it"
+            raise InputError(f"`batch` must name a batch for every score, but {bad}")
         estimate = add_batches(estimate, count_by_batch(names, scores, estimate.bins.edges), rng=rng)
     notes = warn_each([*note_scores_beyond(score, scores), *estimate.warnings])
     return replace(estimate, warnings=notes)

@@ -577,6 +577,6 @@ def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: fl
     posterior = check_real(values, "probability").astype(np.float64)
     bad = posterior[~((posterior >= 0) & (posterior <= 1))]
     if bad.size:
-        raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]:g}")
+        raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]}")
     positive, negative = posterior * (used / learnt), (1 - posterior) * ((1 - used) / (1 - learnt))
     return unwrap_scalar(np.asarray(positive / (positive + negative)))

@@ -124,7 +124,7 @@ class ColumnMap:
         stated = columns or {}
         names = {column: column for column in allowed if column != "y_score" or not classes}
         for column, name in stated.items():
-            names[check_choice(column, tuple(names), "columns")] = name
+            names[check_choice(column, tuple(names), "key of columns")] = name
         for column in OPTIONAL_COLUMNS:
             if column not in stated and [*names.values()].count(column) > 1:  # another column has this name
                 names.pop(column, None)

@@ -108,7 +108,7 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
         raise InputError(f"`halving` must number at least {MIN_HALVINGS} halvings, but numbers {len(names)}")
     if not isinstance(names[0], int):  # a single text makes all of them text
         text = next(name for name in names if not INTEGER_TEXT.fullmatch(str(name)))
-        raise InputError(f"`halving` must number the halvings by whole numbers, but has {text!r:.40}")
+        raise InputError(f"`halving` must number the halvings 1, 2, 3, ..., but has {text!r:.40}")
     shape = len(names), 2, len(numbers)
     key, code = np.unique(np.ravel_multi_index((halving.codes, half, fold.codes), shape), return_inverse=True)
     of_halving, of_half, of_fold = np.unravel_index(key, shape)

@@ -215,8 +215,8 @@ def scores_from_wide(
     halving = [column for column in HALVING_COLUMNS if column in with_role and column in wide]
     if len(halving) == 1:
         raise InputError(
-            f"halvings need both columns {' and '.join(HALVING_COLUMNS)}, but there is only {halving[0]!r}; "
-            "add the other, or rename it if it holds scores of a model, or else leave it out"
+            f"halvings need columns {', '.join(HALVING_COLUMNS)}, fold and case, but of the first two only "
+            f"{halving[0]!r}; add the rest, or rename it if it holds scores of a model, or else leave it out"
         )
     if not chosen:
         columns = "the table has only " + ", ".join(map(repr, wide.columns)) if models is None else "is empty"
@@ -497,8 +497,8 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
     unknown = sorted({str(label) for label in labels.tolist()} - {*names})
     if unknown:
         raise InputError(
-            f"`y_true` has the class {unknown[0]!r}, which is not one of {', '.join(names)}; name it too by "
-            "`classes`, spell it as there, or leave its rows out"
+            f"`y_true` has the class {unknown[0]!r}, which is not one of {', '.join(names)}; spell it as "
+            "one of these, leave its rows out, or name it by `classes` too if there are scores of it"
         )
     return names
 
@@ -509,6 +509,6 @@ def _check_class_scores(values: ArrayLike, model: str, n_cases: int, classes: Se
     if result.shape != (shape := (n_cases, len(classes))):
         raise InputError(
             f"the scores of {model!r} must have shape {shape}, one row per case and one column for each of "
-            f"{', '.join(classes)}, but have {result.shape}"
+            f"{', '.join(classes)}, but have {result.shape}; name other classes of columns by `classes`"
         )
     return result

@@ -62,7 +62,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
     """Return a mask of the positive class of a fitted classifier, and the name of its method; or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
-        raise InputError(f"{type(estimator).__name__} has no classes_, as classifiers have; use a fitted one")
+        raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have; use one")
     try:
         positive = check_labels(classes, pos_label=pos_label)
     except InputError as error:
@@ -278,7 +278,7 @@ def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
         result = [(train, test) for train, test in splitter.split(data.features, data.labels, data.groups)]
     except (TypeError, ValueError) as error:
-        raise InputError(f"`cv` must split the cases, but got {cv!r}: {error}") from error
+        raise InputError(f"`cv` must split the cases, but got {cv!r:.60}: {error}") from error
     if not result:
         raise InputError(f"`cv` must split the cases, but {cv!r} has no split")
     n_cases = len(data.positive)
@@ -298,8 +298,8 @@ def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
     bad = result[(result < 0) | (result >= n_cases)] if is_position else side
     if not is_position or len(bad):
         raise InputError(
-            f"`cv` must give training and test cases as positions from 0 to {n_cases - 1}, but fold {fold} "
-            f"has {bad!r:.60}"
+            f"`cv` must give some training and some test cases, each as a list of whole numbers from 0 to "
+            f"{n_cases - 1}, but fold {fold} has {bad!r:.60}"
         )
     return result.astype(np.intp)
 
@@ -556,13 +556,13 @@ def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any
     """Return the LabelledData of equally long arguments; `options` are response_method and class_prior."""
     check_response_method(**options)
     features, labels = to_rows(X), to_rows(y)
-    names = None if groups is None else np.asarray(to_rows(groups))
+    names = None if groups is None else to_array(to_rows(groups), "groups")
     positive = check_labels(labels, pos_label=pos_label, name="y")
     n_rows = count_rows(features, "X")
     check_same_length(X=np.empty(n_rows), y=positive)
     if names is not None and names.shape != (n_rows,):
         raise InputError(
-            f"`groups` must have a group for each of {n_rows} cases, but has shape {names.shape}"
+            f"`groups` must be a list of {n_rows} groups, one a case, but has shape {names.shape}"
         )
     return LabelledData(features, labels, positive, names, pos_label, **options)
 

@@ -76,7 +76,7 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     else:
         _, header = next(_iter_records(path), (0, []))
     if not header:
-        raise InputError(f"{path.name!r} is empty")
+        raise InputError(f"{path.name!r} is empty, or its first line names no column")
     names = columns.select(header, repr(path.name))
     frame = None if rows else _read_plain_csv(path, names, columns)
     if frame is None:
@@ -213,11 +213,10 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
     large = np.flatnonzero(np.abs(values) >= FIRST_INEXACT).tolist() if values.dtype.kind == "f" else []
     rounded = [i for i in large if _WHOLE_NUMBER.fullmatch(texts[i]) and not is_exact(int(texts[i]))]
     if rounded:
-        remedy = "write it as a decimal, such as 1e21" if column.name == "weight" else "write the ranks"
         raise InputError(
             f"`{column.name}` must keep its order in 64 bits, but {source!r} has {texts[rounded[0]]:.40} at "
             f"{where(int(np.argmax(codes == rounded[0])))}, which would be rounded, and may tie with "
-            f"another; {remedy}"
+            "another; write it as a decimal, such as 1e21, or, of scores that then tie, write the ranks"
         )
     return np.asarray(values[codes])
 
@@ -282,7 +281,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
         row = json.loads(content.rstrip(), object_pairs_hook=build_object, **numbers)
     except (json.JSONDecodeError, RecursionError) as error:
         reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
-        raise InputError(f"{line} is not JSON: {reason}; write one object on each line") from error
+        raise InputError(f"{line} is not JSON: {reason}; write one JSON object on each line") from error
     if not isinstance(row, dict):
         raise InputError(
             f'{line} must be a JSON object such as {{"model": "A", ...}}, but is {content.strip():.40}; '
@@ -339,7 +338,7 @@ def _positive_score(cell: Any, columns: ColumnMap) -> Any:
                 f"{columns.pos_label!r}; write its score alone"
             )
         return cell[1]
-    other = "; name another by pos_label=LABEL of skewanova.read_scores, or --positive LABEL"
+    other = "; name another of `y_true` by pos_label=LABEL of skewanova.read_scores, or --positive LABEL"
     return _positive_score_by_label(cell, positive, other * ("batch" not in columns.names))
 
 

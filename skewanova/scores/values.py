@@ -166,11 +166,11 @@ def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
         return VALUE if VALUE in others else others[0]
     if "y_score" in others:
         raise InputError(f"the table has scores: {SCORES_REMEDY.format('values')}")
-    problem = f"the table has no column {measure or VALUE!r}"
+    problem = f"the table has no column of values {measure or VALUE!r}"
     if not others:
         raise InputError(f"{problem}; add it")
-    names = ", ".join(map(repr, others))
-    raise InputError(f"{problem}, but {names}; name the column of values by measure=NAME (--measure NAME)")
+    remedy = "name one by measure=NAME (--measure NAME), or write all in one, with a column fold"
+    raise InputError(f"{problem}, but {', '.join(map(repr, others))}; {remedy}")
 
 
 # --- results of scikit-learn --------------------------------------------------------------------------------
@@ -180,13 +180,13 @@ def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[
     """Return the values of each model by name, one for each fold, and the measure's name (or "value")."""
     if "params" in source:
         return _read_search(source, measure)
-    if any(isinstance(each, Mapping) for each in source.values()):
-        return _read_cross_validations(source, measure)
     if "fit_time" in source:
         raise InputError(
             "`values` is what cross_validate gives for one model; pass those of all models by name, as in "
             "{'A': result_a, 'B': result_b}"
         )
+    if any(isinstance(each, Mapping) for each in source.values()):
+        return _read_cross_validations(source, measure)
     columns = {str(model): np.asarray(values).ravel() for model, values in source.items()}
     sizes = {len(values) for values in columns.values()}
     if len(sizes) > 1:
@@ -302,7 +302,7 @@ def _name_folds(long: pd.DataFrame, raw: RawTable, measure: str) -> ValueTable:
     repeated = rows.duplicated(["model", "fold"])
     if repeated.any():
         model, fold = rows.loc[repeated, ["model", "fold"]].iloc[0]
-        absent = " or ".join(key for key in KEY_COLUMNS if key not in raw.frame)
+        absent = " or ".join(k for k in KEY_COLUMNS[long["model"].nunique() > 1 :] if k not in raw.frame)
         remedy = f"tell them apart by a column {absent} (with run or dataset, leave out any `design`)"
         raise InputError(
             f"{'model' if 'model' in raw.frame else 'column'} {model!r} has two values in {unit} {fold!r}; "

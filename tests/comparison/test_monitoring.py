@@ -262,7 +262,7 @@ def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelle
 
 
 @each(("change", "message"), [
-    ({"select": "A"}, r"only scores of 'A': add those of another model .* such as 'B'"),
+    ({"select": "A"}, r"only scores of 'A': add those of another model, such as 'B', for all"),
     ({"flip": "A"}, r"the same `y_true` of a case .*, but case '\d+' has both$"),
     ({"drop": "case"}, "name them in a column `case`"),
     ({"label": 2}, r"`y_true` must be 0 or 1, or blank .* is '2"),

@@ -338,7 +338,7 @@ def without(column, row, value=np.nan):
     (GOOD[GOOD["fold"] == 1], TWO_FOLDS),
     (pd.concat([GOOD, GOOD[6:8]]),
      "the frame must have one row for each model and fold, but 2 more rows repeat one, the first "
-     "model='M1', fold=1; keep one row of each"),
+     "model='M1', fold=1; keep one row, or the mean, of each"),
     (GOOD.drop(columns=["model", "fold"]),
      "the frame needs the columns model, fold, iauprec, but lacks model, fold; "
      "skewanova.evaluate(scores).iauprec has them"),

@@ -202,7 +202,7 @@ def test_incomplete_frames():
     frame = frame_of(random_table(4, 3))
     cases = {
         "the frame must have one row for each model and fold, but 1 more rows repeat one, the first "
-        "model='M0', fold=0; keep one row of each": pd.concat([frame, frame.iloc[:1]]),
+        "model='M0', fold=0; keep one row, or the mean, of each": pd.concat([frame, frame.iloc[:1]]),
         "`iauprec` must be present and finite for every fold and model, but is not for 1, the first "
         "fold 0 and model 'M0'; leave out all rows of each such fold or model": frame.iloc[1:],
         "the frame has the column iauprec more than once; keep one of them": pd.concat(

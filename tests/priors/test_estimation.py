@@ -338,5 +338,5 @@ def test_audited_labels_need_no_other_scores_in_deployment():
 
 @each("batch", [["a", None] * 1000, [1.0, np.nan] * 1000])
 def test_batches_are_named(batch):
-    with pytest.raises(InputError, match="`batch` must name a batch for every score, but row 1 has none"):
+    with pytest.raises(InputError, match="`batch` must name a batch for every score, but row 1 has"):
         estimate_prior(LABELS, *scores(), batch=batch)

@@ -98,7 +98,8 @@ def test_numbers_keep_every_digit(tmp_path, texts, dtype, values):
 def test_whole_numbers_that_would_lose_their_order_are_refused(tmp_path, texts):
     message = (
         f"`y_score` must keep its order in 64 bits, but 'scores.csv' has {texts[1]:.40} at line 3, which "
-        "would be rounded, and may tie with another; write the ranks"
+        "would be rounded, and may tie with another; write it as a decimal, such as 1e21, or, "
+        "of scores that then tie, write the ranks"
     )
     expect_error(f"^{re.escape(message)}$", scores_of, tmp_path, texts)
 

@@ -122,7 +122,7 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "no hold-outs": (_without("part == 'holdout'"), "no row of part 'holdout'"),
     "hold-outs only": (lambda f: f[f["part"] == "holdout"], "no row of part 'half_a'"),
     "halvings by name": (
-        lambda f: f.assign(halving="cut " + f["halving"].astype(str)), r"numbers, but has 'cut"),
+        lambda f: f.assign(halving="cut " + f["halving"].astype(str)), r"but has 'cut"),
     "one halving": (_without("halving > 1"), "at least 2 halvings, but numbers 1"),
     "half a halving": (
         _without("(halving == 2 and part == 'half_b') or (halving == 3 and part == 'half_a')"),
@@ -166,8 +166,8 @@ def test_halves_may_differ_and_columns_be_models_of_a_wide_table(frame: pd.DataF
     expect_error(rf"`halving` must not be empty.*row {len(rows) - 3}", sa.read_scores, rows)
     wide = pd.DataFrame({"y_true": [0, 1, 1], "part": [0.1, 0.7, 0.6], "net": [0.3, 0.2, 0.9]})
     message = (
-        "halvings need both columns part and halving, but there is only 'part'; add the other, or rename it "
-        "if it holds scores of a model, or else leave it out"
+        "halvings need columns part, halving, fold and case, but of the first two only 'part'; add the rest, "
+        "or rename it if it holds scores of a model, or else leave it out"
     )
     expect_error(exact(message), sa.scores_from_wide, wide)
     assert sa.scores_from_wide(wide.rename(columns={"part": "tree"})).models == ("tree", "net")
@@ -307,7 +307,7 @@ def test_what_cannot_be_cut_is_refused(wrong: str) -> None:
 
 @each("length", [100, 110])
 def test_groups_of_another_length(length: int) -> None:
-    message = rf"^`groups` must have a group for each of 103 cases, but has shape \({length},\)$"
+    message = rf"^`groups` must be a list of 103 groups, one a case, but has shape \({length},\)$"
     with pytest.raises(sa.InputError, match=message):
         sa.scores_from_estimators({"A": DummyClassifier()}, POSITIVE[:, None], POSITIVE, groups=range(length))
 

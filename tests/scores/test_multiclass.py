@@ -82,12 +82,12 @@ def test_classes_may_be_numbers_and_have_several_columns():
     assert found.tables["2"].frame.equals(scores_from_multiclass(LABELS, SCORES).tables["dog"].frame)
     with pytest.raises(InputTypeError, match="`classes` must be a list of columns, such as"):
         read_multiclass(long_table(), "cat")
-    with pytest.raises(InputError, match=r"`columns`.*'y_score'"):
+    with pytest.raises(InputError, match=r"`key of columns`.*'y_score'"):
         read_multiclass(long_table(), ["cat", "dog", "owl"], columns={"y_score": "cat"})
 
 
 @each(("change", "classes", "message"), [
-    ({}, ["cat", "dog"], "not one of cat, dog; name it too by `classes`, spell it as there, or"),
+    ({}, ["cat", "dog"], "not one of cat, dog; spell it as one of these, leave its rows out,"),
     ({}, ["cat"], "at least 2 classes"), ({}, ["cat", "dog", "owl", "hen"], "hen"),
     ({}, ["cat", "dog", "owl", "case"], "'case' has another use; leave it out, or rename the class"),
     ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),

@@ -111,7 +111,9 @@ def test_columns_that_cannot_be():
     expect_error(exact(message), sa.read_scores, LONG, columns={"y_true": "y_score"})
     with expect_error(exact("the column 'fold' is used twice (for fold and case); use each column once")):
         sa.read_scores(LONG, columns={"case": "fold"})
-    message = r"^`columns` must be one of model, fold, y_true, y_score, case, cluster, weight, part, halv"
+    message = (
+        r"^`key of columns` must be one of model, fold, y_true, y_score, case, cluster, weight, part, halv"
+    )
     expect_error(message, sa.read_scores, LONG, columns={"score": "y_score"})
 
 

@@ -175,7 +175,7 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
      "but returns shape (100, 3)"),
     (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1"),
     (LinearRegression(), ValueError, "model 'B' cannot be used in fold 1: LinearRegression has no classes_, "
-     "as classifiers have; use a fitted one"),
+     "as fitted classifiers have; use one"),
     ("tree", RuntimeError, "model 'B' failed in fold 1: TypeError: Cannot clone object ''tree''"),
 ])  # fmt: skip
 def test_a_model_that_fails_is_named(estimator, error, message):
@@ -238,7 +238,7 @@ def test_four_cases(scored, labels, cv, message):
 
 @each("test", [[200], range(1, 201), [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
 def test_cases_of_a_split_that_are_none(test):
-    message = r"^`cv` must give training and test cases as positions from 0 to 199, but fold 2 has (?!.* 1, )"
+    message = r"^`cv` must give .* each as a list of whole numbers from 0 to 199, but fold 2 has (?!.* 1, )"
     with pytest.raises(sa.InputError, match=message):
         sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(range(100), range(100, 200)), (range(100), test)])
 

@@ -88,7 +88,7 @@ def test_groups_are_the_clusters():
     splits = list(GroupKFold(4).split(X, Y, groups))
     frame = scores_from_skore(evaluate(splitter=splits), groups=groups).frame
     assert (frame["cluster"].astype(int) == frame["case"].astype(int) // 10).all()
-    with pytest.raises(sa.InputError, match=r"^`groups` must have a group for each of 200 cases"):
+    with pytest.raises(sa.InputError, match=r"^`groups` must be a list of 200 groups"):
         scores_from_skore(evaluate(splitter=splits), groups=groups[1:])
 
 

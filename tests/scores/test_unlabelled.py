@@ -42,7 +42,7 @@ def test_models_are_paired_whatever_their_columns_are_called():
 
 @each(("table", "options", "message"), [
     (ROWS.drop(columns="y_score"), {}, "y_score"), (ROWS, {"columns": {"batch": "week"}}, "week"),
-    (ROWS, {"columns": {"fold": "x"}}, "`columns` must be one of model, y_score, batch, case"),
+    (ROWS, {"columns": {"fold": "x"}}, "`key of columns` must be one of model, y_score, batch, case"),
     (ROWS[:0], {}, "at least one row"),
     (ROWS.assign(case=1), {}, r"\(model, case\) must be unique .* one \(2 in all\), the first at row 1"),
     (ROWS.assign(case=1, batch=[1, 2, 1, 2]), {}, "start again in every batch, join batch and number$"),

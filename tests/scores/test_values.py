@@ -131,8 +131,8 @@ def test_selected_models():
     (LONG.iloc[::-1].drop([3, 1]), "model 'B' has no value in fold '1'"),  # the first by its place
     (pd.concat([LONG, LONG]).replace("A", "z"), "model 'z' has two values in fold '1'; .* by a column run"),
     (LONG.drop(columns="fold"), "must have a column fold"),
-    (LONG.rename(columns={"value": "f1"}).assign(f2=1.0), "no column 'value', but 'f1', 'f2'; name"),
-    (LONG.drop(columns="value"), "no column 'value'; add it$"),
+    (LONG.rename(columns={"value": "f1"}).assign(f2=1.0), "values 'value', but 'f1', 'f2'; name one"),
+    (LONG.drop(columns="value"), "no column of values 'value'; add it$"),
     (LONG.iloc[:0], "^the table must hold at least one row"),
     (LONG.assign(dataset="x"), "2 data sets, but names 1; add the values of others, or leave it out$"),
     (LONG[LONG["fold"] == "1"].rename(columns={"fold": "dataset"}), "but names 1; add the values of others$"),
@@ -160,5 +160,5 @@ def test_columns_of_text_in_files(tmp_path):
 
 
 def test_a_measure_that_is_not_there():
-    with pytest.raises(sa.InputError, match="no column 'f1', but 'a', 'b'; name the column"):
+    with pytest.raises(sa.InputError, match="values 'f1', but 'a', 'b'; name one"):
         read_values(LONG.rename(columns={"value": "a"}).assign(b=1.0), measure="f1")
