@@ -403,7 +403,8 @@ def folder_option(flag: str, text: str, **settings: Any) -> Option:
 
 def split_names(text: str) -> list[str]:
     """Return names separated by commas, as in a row of CSV, without empty ones or spaces around a name."""
-    return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
+    rows = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
 
 
 def _join_names(_context: object, _option: object, value: Sequence[Sequence[str]]) -> list[str] | None:

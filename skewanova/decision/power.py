@@ -24,6 +24,10 @@ MAX_FOLDS = 10_000_000
 MIN_FACTOR, MAX_FACTOR = 1e-6, 1e9
 
 
+#: With a larger noncentrality the normal part of t counts for nothing, and that of scipy overflows.
+LARGE_NONCENTRALITY = 1e4
+
+
 #: With this noncentrality, power is 1 and the wrong tail has less than 1e-15.
 CERTAIN_NONCENTRALITY = 8.0
 
@@ -146,7 +150,9 @@ def t_power(noncentrality: ArrayLike, df: ArrayLike, alpha: float) -> Floats:
     limit = np.asarray(stats.t.isf(alpha / 2, df))
     # scipy's noncentral t loses its digits there
     certain = np.asarray(noncentrality > CERTAIN_NONCENTRALITY * (1 + limit))
-    power, uncertain = certain.astype(np.float64), ~certain
+    large = ~certain & (noncentrality > LARGE_NONCENTRALITY)
+    power, uncertain = certain.astype(np.float64), ~(certain | large)
+    power[large] = stats.chi2.cdf(df[large] * (noncentrality[large] / limit[large]) ** 2, df[large])
     small = np.asarray(noncentrality < CERTAIN_NONCENTRALITY)
     with np.errstate(all="ignore"):  # older scipy divides by 0 for tiny tails
         power[uncertain] = stats.nct.sf(limit[uncertain], df[uncertain], noncentrality[uncertain])

@@ -191,7 +191,7 @@ def test_one_fold_and_wide_models_are_compared(folder, undrawn, tmp_path, monkey
     pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
     message = r"`site` must hold real numbers, .* leave it out, or list the models: --models LIST \(of"
     assert_refused(["compare", "wide.csv", "--wide"], message, tmp_path)
-    assert run("compare", "wide.csv", "--wide", "--models", "a , b", "--quiet").exit_code == 0
+    assert run("compare", "wide.csv", "--wide", "--models", "a ,\n b", "--quiet").exit_code == 0
 
 
 COMPARED = [

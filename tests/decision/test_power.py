@@ -133,6 +133,12 @@ def test_factors_by_hand_known_variances_and_nodes_that_are_kept():
     for unknown in (1e-6, 1.0, 1e9):
         nowhere = decision_power.case_factor_for_power(lambda f, at=unknown: np.nan if f == at else 0.1, 0.8)
         assert np.isnan(nowhere)
+    huge = decision_power.t_power(
+        np.array([2e5, 3e5]), 1.0, 1e-6
+    )  # where the noncentral t of scipy overflows
+    assert huge == pytest.approx(
+        stats.norm.cdf(np.array([2e5, 3e5]) / stats.t.isf(5e-7, 1)) * 2 - 1, rel=1e-8
+    )
     shift = np.array([0.5, 3.3])
     known = decision_power.t_power(shift, 9.0, 0.05)
     assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF).tolist() == known.tolist()

@@ -57,7 +57,11 @@ def test_a_set_that_stays_without_spread_is_compared_as_in_memory_or_refused():
             {"area_estimator": "convex_hull"},
             "^area_estimator='convex_hull' needs the scores in memory",
         ),
-        (frame.drop(index=7), {}, "first: case 7 in fold 1; score them by all models, or leave them out$"),
+        (
+            frame.drop(index=7),
+            {},
+            "first: case 7 in fold 1; name them alike, score them by all, or leave them out$",
+        ),
     ):
         with expect_error(message):
             sa.compare(gathered(table), **options)
