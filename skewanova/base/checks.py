@@ -136,7 +136,7 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
         raise InputError(f"`{name}` must hold at least one prior, but is empty")
     bad = prior[~((prior > 0) & (prior < 1))]
     if bad.size:
-        worst = float(bad.reshape(-1)[0])
+        worst = float(bad.max())
         percent = f", or {worst:g}% as {worst / 100:g}" if worst < 100 else ""
         is_skew = 1 < worst < 1 / SMALLEST_PRIOR
         hint = f"; write skew {worst:g} as prior {1 / (1 + worst):g}{percent}" if is_skew else ""
@@ -299,7 +299,7 @@ def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[An
         rounded = array.dtype.kind == "f" and not hasattr(values, "dtype") and _has_large(array)
         return np.array(values, dtype=object) if rounded else array
     except ValueError as error:
-        raise InputError(f"`{name}` must be an array, but its rows are not equally long") from error
+        raise InputError(f"`{name}` must be a flat list, or an array with rows of equal length") from error
 
 
 def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = name_row) -> NDArray[Any]:
@@ -416,9 +416,6 @@ def check_weights(
     """Return weights, even all 0, as floats; raise if below 1e-200 of the largest, or of infinite sum."""
     weight = check_vector(check_float_array(sample_weight, name, "a list of numbers"), name)
     largest = float(weight.max())
-    if np.isfinite(largest) and not np.isfinite(largest * len(weight)):
-        rule = f"`{name}` must have a finite sum, but its largest value is {largest:g}"
-        raise InputError(f"{rule}; divide all by it")
     valid = {"finite and not negative": np.isfinite(weight) & (weight >= 0)}
     # rates of smaller weights would underflow where priors multiply them
     valid["0 or more than 1e-200 of the largest"] = (weight == 0) | (weight > 1e-200 * largest)
@@ -426,6 +423,8 @@ def check_weights(
         if not fits.all():
             first = int(np.argmin(fits))
             raise InputError(f"`{name}` must be {rule}, but {where(first)} has {weight[first]:g}")
+    if not np.isfinite(largest * len(weight)):
+        raise InputError(f"`{name}` must have a finite sum; divide all by the largest, {largest:g}")
     return weight
 
 
@@ -478,7 +477,7 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, the first at "
-            f"{where(int(np.argmax(missing)))}; fill them in, or leave them out for all models"
+            f"{where(int(np.argmax(missing)))}; write others there, or leave them out for all models"
         )
     return comparable
 
@@ -501,8 +500,8 @@ def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -
     if len(distinct) > 2:
         raise InputError(
             f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}; make it 1 for "
-            "one class and 0 for the rest; or, with scores of each class, use skewanova.compare_classes("
-            "skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b})), or "
+            "one class and 0 for the rest, without `pos_label`; or, with scores of each class, use "
+            "skewanova.compare_classes(skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b})), or "
             "`skewanova compare --classes LIST`"
         )
 

@@ -544,7 +544,7 @@ def report(directory: Path, in_browser: bool) -> None:
     pages.sort(key=lambda name: [not name.endswith(end) for end in PAGES])
     if not pages or not (directory / pages[0]).is_file():
         raise InputError(
-            f"{str(directory)!r} is not a folder that skewanova wrote; write one by `skewanova compare "
+            f"{str(directory)!r} is no folder with a report of skewanova; write one by `skewanova compare "
             "SCORES --out NEW`, a new folder"
         )
     page = directory / pages[0]

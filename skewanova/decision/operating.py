@@ -410,8 +410,8 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
         curve = curves.get((model, fold if len(table.folds) > 1 else table.folds[0]))
         if curve is None:
             raise InputError(
-                f"`choose_on` must have every model in one fold or in the folds of `scores`, but lacks model "
-                f"{model!r} in fold {fold!r}; add its rows, or give all rows of `choose_on` the same fold"
+                "`choose_on` must have every model in one fold or in the folds of `scores`, but lacks model "
+                f"{model!r} in fold {fold!r}; add its rows, or, without a column case, give all rows one fold"
             )
         result[model, fold] = curve
     return result

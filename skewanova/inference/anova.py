@@ -342,14 +342,12 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     ['model', 'prior', 'recall', 'residual']
     """
     frame = check_frame(precision, ("model", "fold", "prior", "recall"), "precision")
-    for factor, remedy in (
-        ("prior", "skewanova.evaluate(scores, at_priors=(0.5, 0.1))"),
-        ("recall", "skewanova.evaluation.precision_recall(evaluation, recall=(0.3, 0.6))"),
-    ):
-        if frame[factor].nunique() < 2:
-            raise InputError(
-                f"`{factor}` must have at least 2 values, but has 1; evaluate at more by {remedy}"
-            )
+    n_priors, n_recalls = frame["prior"].nunique(), frame["recall"].nunique()
+    if min(n_priors, n_recalls) < 2:
+        raise InputError(
+            f"`prior` and `recall` must have at least 2 values, but have {n_priors} and {n_recalls}; use "
+            + _SOURCES["precision"]
+        )
     points = len(frame) / len(frame[["model", "fold"]].drop_duplicates())
     note = (
         f"this ANOVA makes {points:g} observations of every curve, so its F grows with the grid of recalls "
@@ -404,7 +402,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
         )
     for factor in factors:
         if len(missing := np.flatnonzero(cells[factor].isna())):
-            fault = f"is missing in {len(missing)}, the first row {missing[0]}; leave such rows out"
+            fault = f"is missing in {len(missing)}, the first row {missing[0]}; fill in or leave out those"
             raise InputError(f"`{factor}` must be given in every row, but {fault}")
     check_cells(cells, factors)
     return cells

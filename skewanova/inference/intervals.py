@@ -351,8 +351,8 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools, included
     if len(lacking):
         examples = ", ".join(map(str, lacking[:5]))
         raise InputError(
-            f"`folds` must each hold both classes, but a class is missing in {examples}; use fewer or "
-            "stratified folds"
+            f"`folds` must each hold both classes, but a class is missing in {examples}; stratify "
+            "them, or leave `folds` and `method` out"
         )
     return codes
 

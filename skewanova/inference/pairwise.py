@@ -280,8 +280,9 @@ def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *,
             )
     if test.needs_control and control is None:
         raise InputError(
-            f"`control` must name the model that {name}={method!r} compares the others with; leave `{name}` "
-            "out, or, for a test over folds, state control='NAME' (--control NAME)"
+            f"`control` must name the model that {name}={method!r} compares the others with; "
+            + "leave `pairwise` out, or, for a test over folds, " * (name == "pairwise")
+            + "state control='NAME' (--control NAME)"
         )
     if control is not None and not (test.needs_control or test.needs_adjustment):
         raise InputError(

@@ -79,7 +79,7 @@ def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
     check_columns(pairs, ("model_a", "model_b", "reject", "estimate"))
     if pairs.duplicated(["model_a", "model_b"]).any():
         raise InputError(
-            "`pairs` must have one row for each pair, but repeats some; keep one test and prior, such as "
+            "`pairs` must have one row for each pair, but repeats some; keep one test, prior and class, as "
             "skewanova.compare(scores).pairs.query(\"role == 'primary'\")"
         )
     both = pairs["model_a"].isin(models) & pairs["model_b"].isin(models)
@@ -198,7 +198,7 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     check_columns(pairs, ("test", "response", "model_a", "model_b", "reject"))
     rows = pairs[pairs["response"] == "iauprec"]
     if rows.empty:
-        fault = "no rows; leave `pairs` out"
+        fault = "no rows; leave `pairs` and `test` out"
         if others := ", ".join(map(str, dict.fromkeys(pairs["response"]))):
             fault = f"{others}; if it is of this measure, use pairs.assign(response='iauprec')"
         raise InputError(f"`pairs` must have rows of the response iauprec, but has {fault}")

@@ -113,8 +113,8 @@ def _find_columns(table: Table, columns: Any) -> list[int]:
 def _find_rows(table: Table, rows: Any) -> list[int]:
     """Return indices of the first `rows`, or of those whose cells name a model, pair, test; raise if none."""
     if isinstance(rows, str) or not isinstance(rows, int | np.integer | Iterable):
-        hint = f"; write [{rows!r}]" if isinstance(rows, str) else ""
-        raise InputTypeError(f"`rows` must be a whole number or a list of names, but got {rows!r}{hint}")
+        example = [row[0] for row in table.rows[:1]]
+        raise InputTypeError(f"`rows` must be a number or a list of names, as {example}, but got {rows!r}")
     if isinstance(rows, int | np.integer):
         number: Any = rows
         return list(range(min(check_count(number, "rows", minimum=1), len(table.rows))))

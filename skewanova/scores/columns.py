@@ -270,7 +270,8 @@ def read_batches(
     for item in schema:
         if pa.types.is_nested(value_type(item.type)):
             raise InputError(
-                f"{source} must hold one value per row in {item.name!r}, but holds {value_type(item.type)}"
+                f"{source} must hold one value per row in {item.name!r}, but holds {value_type(item.type)}; "
+                "write one, or leave the column out if it is not needed"
             )
     readers = [_Column(is_label=name in labels) for name in schema.names]
     for batch in batches:

@@ -85,7 +85,7 @@ def _has_halvings(frame: pd.DataFrame) -> bool:
         ("case", "which shows that the halves share no case"),
     ):
         if column not in frame:
-            raise InputError(f"a table with halvings needs the column {column}, {why}; add it")
+            raise InputError(f"halvings need a column {column}, {why}; add it, or leave out part and halving")
     return True
 
 

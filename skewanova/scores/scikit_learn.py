@@ -69,7 +69,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
         labels = ", ".join(map(repr, np.asarray(classes).tolist()))
         raise InputError(f"the model was trained on the labels {labels}; train it on those of `y`") from error
     if len(positive) != 2 or positive.sum() != 1:
-        raise InputError("it was trained on one class; every training set needs both")
+        raise InputError("the model was trained on one class; every training set needs both")
     methods = RESPONSES if response_method == "auto" else (response_method,)
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
@@ -274,13 +274,14 @@ def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
     needed, name = (n_folds, f"`cv`={n_folds}") if n_folds > 1 else (2, "`cv`")
     why, remedy = "so that every split trains on one and tests one", "use fewer folds"
     Units.from_groups(data.positive, None).check_units(needed, name, why, remedy=remedy)
+    rule = "`cv` must split the cases, as 5, StratifiedKFold(5) or pairs (train, test) do"
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
         result = [(train, test) for train, test in splitter.split(data.features, data.labels, data.groups)]
     except (TypeError, ValueError) as error:
-        raise InputError(f"`cv` must split the cases, but got {cv!r:.60}: {error}") from error
+        raise InputError(f"{rule}, but got {cv!r:.60}: {error}") from error
     if not result:
-        raise InputError(f"`cv` must split the cases, but {cv!r} has no split")
+        raise InputError(f"{rule}, but {cv!r} has no split")
     n_cases = len(data.positive)
     splits = [
         Split(_check_positions(train, n_cases, fold), _check_positions(test, n_cases, fold), fold)

@@ -306,7 +306,7 @@ def test_anova_over_thresholds_by_means_of_several_cells():
     assert table["df"].to_dict() == {"model": 1, "prior": 1, "recall": 2, "residual": df_error}
     assert table.loc["model", "statistic"] == pytest.approx(by_term["model"] / (error / df_error), rel=1e-10)
     assert catalogue.get_test("three_way_thresholds").note.endswith("observations of their own.")
-    expect_error("`recall` must have at least 2 values, but has 1", threshold_anova, points_of(0, (0.5,)))
+    expect_error("at least 2 values, but have 2 and 1", threshold_anova, points_of(0, (0.5,)))
 
 
 @pytest.mark.filterwarnings("ignore:this ANOVA makes")
@@ -324,7 +324,7 @@ TWO_FOLDS = (
     "a test over folds needs at least 2 folds, but has 1; compare models on a single test set by "
     "skewanova.compare(scores), whose tests are over cases"
 )
-NAMELESS, OUT = "is missing in 1, the first row", "; leave such rows out"
+NAMELESS, OUT = "is missing in 1, the first row", "; fill in or leave out those"
 UNTOLD = "a residual variance; add the missing rows"
 
 

@@ -184,7 +184,7 @@ def test_perfect_scores_and_folds_that_lack_a_class():
     assert folds.conf_low == pytest.approx(0.025 ** (1 / 12))
     folds = np.repeat(np.arange(8), 2)
     labels = np.where(folds < 7, 1, [0, 1] * 8)
-    with pytest.raises(ValueError, match="missing in 0, 1, 2, 3, 4; use fewer"):
+    with pytest.raises(ValueError, match="missing in 0, 1, 2, 3, 4; stratify"):
         confidence_interval(labels, np.arange(16.0), prior=0.3, method="cross_validation", folds=folds)
 
 
@@ -222,7 +222,8 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
     ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,
      "`folds` must name at least 2 folds, but all cases are in 7; leave `folds` and `method` out"),
     ({"method": "cross_validation", "folds": [0, 0, 1, 1], "sample_weight": [1, 1, 1, 0]}, ValueError,
-     "`folds` must each hold both classes, but a class is missing in 1; use fewer or stratified folds"),
+     "`folds` must each hold both classes, but a class is missing in 1; stratify them, or leave "
+     "`folds` and `method` out"),
 ])  # fmt: skip
 def test_refused(options, error, message):
     expect_error(exact(message), confidence_interval, Y, S, **options, error=error)

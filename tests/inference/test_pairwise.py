@@ -321,7 +321,7 @@ THREE = frame_of(random_table(5, 3))
 
 @each(("options", "message"), [
     ({"method": "dunnett"}, "`control` must name the model that method='dunnett' compares the others with; "
-     "leave `method` out, or, for a test over folds, state control='NAME' (--control NAME)"),
+     "state control='NAME' (--control NAME)"),
     ({"method": "dunnett", "control": "M9", "order": ["M0", "M1", "M2"]},
      "`control` must be one of M0, M1, M2; but got 'M9'"),
     ({"method": "max_t", "control": "M0"},

@@ -207,7 +207,7 @@ TWO, BY_PRIOR = analyse("two_way", "balanced"), LONG["balanced"].drop(columns="i
      "the frame needs the columns model, fold, prior, auprec, but lacks prior; "
      "skewanova.evaluate(scores).auprec has them"),
     (lambda: tukey_by_prior(BY_PRIOR.replace({"prior": {0.5: np.nan}})),
-     "`prior` must be given in every row, but is missing in 60, the first row 0; leave such rows out"),
+     "`prior` must be given in every row, but is missing in 60, the first row 0; fill in or leave out those"),
 ])  # fmt: skip
 def test_refused(call, message):
     expect_error(exact(message), call)

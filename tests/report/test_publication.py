@@ -166,8 +166,8 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
     ({"columns": "Model"}, r"`columns` must be a list of headings, but got 'Model'; write \['Model'\]$"),
     ({"columns": 5}, "`columns` must be a list of headings, but got 5$"),
     ({"rows": ["nobody"]}, "`rows` must be one of "), ({"rows": [["A"]]}, r"but got \['A'\]$"),
-    ({"rows": "nobody"}, r"`rows` must be a whole number or .* write \['nobody'\]$"),
-    ({"rows": 1.5}, r"`rows` must be a whole number or a list of names, but got 1\.5$"),
+    ({"rows": "nobody"}, r"`rows` must be a number or a list of names, .* but got 'nobody'$"),
+    ({"rows": 1.5}, r"`rows` must be a number or a list of names, as \['.*'\], but got 1\.5$"),
     ({"rows": 0}, "`rows` must be at least 1"), ({"digits": -1}, "`digits` must be at least 0"),
     ({"rows": []}, "`rows` must name at least one"), ({"label": "a}b"}, "`label` must consist of letters"),
 ])  # fmt: skip

@@ -116,9 +116,9 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "part misspelt": (
         lambda f: f.replace({"part": {"half_a": "hafl_a", "half_b": "hafl_b"}}),
         r"`part` must be one of holdout, half_a, half_b; not 'hafl_a' at row 378$"),
-    "no case": (lambda f: f.drop(columns="case"), "needs the column case"),
-    "no halving": (lambda f: f[f["part"] != "half_b"].drop(columns="halving"), "needs the column halving"),
-    "no part": (lambda f: f.drop(columns="part"), "needs the column part"),
+    "no case": (lambda f: f.drop(columns="case"), "need a column case"),
+    "no halving": (lambda f: f[f["part"] != "half_b"].drop(columns="halving"), "need a column halving"),
+    "no part": (lambda f: f.drop(columns="part"), "need a column part"),
     "no hold-outs": (_without("part == 'holdout'"), "no row of part 'holdout'"),
     "hold-outs only": (lambda f: f[f["part"] == "holdout"], "no row of part 'half_a'"),
     "halvings by name": (
