@@ -131,7 +131,7 @@ SMALLEST_PRIOR = 1e-300
 
 def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
     """Return priors as floats of the same shape; raise if empty or not all in [SMALLEST_PRIOR, 1)."""
-    prior = check_float_array(value, name)
+    prior = check_float_array(value, name, "numbers strictly between 0 and 1")
     if prior.size == 0:
         raise InputError(f"`{name}` must hold at least one prior, but is empty")
     bad = prior[~((prior > 0) & (prior < 1))]
@@ -151,7 +151,7 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
 
 def check_prior(value: float, name: str = "prior") -> float:
     """Return one prior as a float; raise unless it is one number in [SMALLEST_PRIOR, 1)."""
-    return float(check_priors(check_number(value, name), name))
+    return float(check_priors(check_number(value, name, "strictly between 0 and 1"), name))
 
 
 def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
@@ -176,12 +176,13 @@ def describe_type(value: object) -> str:
 
 def check_fraction(value: float, name: str, *, or_one: bool = False, largest: float = 1.0) -> float:
     """Return a number above 0 and below 1 (or 1, if `or_one`), at most a `largest` below 1, or raise."""
-    number, is_closed = check_number(value, name), or_one or largest < 1
+    is_closed = or_one or largest < 1
+    rule = f"above 0 and at most {largest:g}" if is_closed else "strictly between 0 and 1"
+    number = check_number(value, name, rule)
     if not (0 < number < largest or (is_closed and number == largest)):
         share = number / 100 if number > 1 else number
         share = share if share <= largest else 1 - share
         hint = f"; did you mean {share:g}?" if 2 < number < 100 or largest < number < 1 else ""
-        rule = f"above 0 and at most {largest:g}" if is_closed else "strictly between 0 and 1"
         raise InputError(f"`{name}` must lie {rule}, but got {number:.15g}{hint}")
     return number
 
@@ -193,7 +194,7 @@ def check_alpha(alpha: float) -> float:
 
 def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:
     """Return a number as a float; raise, saying that it must be `what`, unless from 0 to `largest`."""
-    number = check_number(value, name)
+    number = check_number(value, name, "of 0 or more")
     if not 0 <= number <= largest:
         limit = f", {largest:g} or less" if number > largest else ""
         raise InputError(f"`{name}` must be {what}{limit}, but got {number:.15g}")
@@ -312,7 +313,7 @@ def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = n
     if lossy and exact:
         raise InputError(
             f"`{name}` must keep its order in 64 bits, but {lossy[0]!s:.40} would be rounded, and may tie "
-            f"with another; if that does no harm, pass numpy.asarray({name}, dtype=float)"
+            f"with another; pass ranks or, if a tie does no harm, numpy.asarray({name}, dtype=float)"
         )
     return np.array([_to_double(value) for value in array.flat]).reshape(array.shape)
 
@@ -571,9 +572,9 @@ def check_float_array(value: ArrayLike, name: str, rule: str = "a number or numb
     return array.astype(np.float64)
 
 
-def check_number(value: ArrayLike, name: str) -> float:
-    """Return one real number, maybe nan, as a float; raise for another type, or an array with a dimension."""
-    array = check_float_array(value, name, "one number")
+def check_number(value: ArrayLike, name: str, rule: str = "") -> float:
+    """Return one real number, maybe nan, as a float; raise, adding `rule`, for other types and for arrays."""
+    array = check_float_array(value, name, rule := f"one number {rule}".strip())
     if array.ndim:
-        raise InputTypeError(f"`{name}` must be one number, but got {array.size} in shape {array.shape}")
+        raise InputTypeError(f"`{name}` must be {rule}, but got {array.size} in shape {array.shape}")
     return float(array)

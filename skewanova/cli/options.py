@@ -540,7 +540,7 @@ def make_score_measure(options: dict[str, Any]) -> Any:
     measure, names = options.pop("score_measure"), ("deployment_prior", "threshold")
     used = {name: value for name in names if (value := options.pop(name)) is not None}
     if measure is None and used:
-        remedy = "leave that out, or add one, such as --score-measure expected_cost:1:20"
+        remedy = "leave that out or, for a file of scores, replace --measure, if any, by --score-measure FORM"
         raise InputError(f"{_join_flags(used)} can be given with a measure of scores only: {remedy}")
     if measure is None:
         return None

@@ -175,7 +175,7 @@ def load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any
         return check_ranking(ranking), settings
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"`{name}` must be {WRITTEN_FOLDER}, or a file that holds the output of its --json, "
+            f"`{name}` must be {WRITTEN_FOLDER} and not edited, or a file with the output of its --json, "
             f"{describe_path(path)}"
         ) from error
 

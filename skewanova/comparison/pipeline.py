@@ -452,7 +452,7 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
     if kind not in BUILT_IN_DESIGNS:
         raise InputError(
             f"`design` must be one of {', '.join(BUILT_IN_DESIGNS)}; but got {kind!r}; for other splits "
-            f"leave it out and pass `cv`, such as cv=10{suggest_name(kind, BUILT_IN_DESIGNS)}"
+            f"pass `cv` in place of it and `test_fraction`, as cv=10{suggest_name(kind, BUILT_IN_DESIGNS)}"
         )
     stated = as_design(design)
     if None not in {stated.test_fraction, test_fraction}:

@@ -336,8 +336,8 @@ def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
     if isinstance(scores, ScoreTable | Evaluation):
         kind = type(scores).__name__
         raise InputTypeError(
-            f"`choose_on` can name a part of a path or frame only, but `scores` has type {kind}; pass the "
-            "table to choose on, such as choose_on=skewanova.read_scores(FILE)"
+            f"`choose_on` can name a part of a path or frame only, but `scores` has type {kind}; give "
+            "that path or frame, or pass other scores to choose on, as choose_on=skewanova.read_scores(FILE)"
         )
     return read_parts(scores, part)
 

@@ -80,7 +80,7 @@ class PowerTarget:
         """Raise unless power, alpha, assurance are in (0, 1), and the difference above 0 and finite."""
         for name in GOAL_COLUMNS:
             check_fraction(getattr(self, name), name)
-        size = 1.0 if self.difference is None else check_number(self.difference, "difference")
+        size = 1.0 if self.difference is None else check_number(self.difference, "difference", "above 0")
         if not 0 < size < np.inf:
             raise InputError(f"`difference` must be finite and above 0, but got {size:g}")
 

@@ -291,12 +291,12 @@ def measure_group(
     if not isinstance(frame, pd.DataFrame):
         raise InputTypeError(f"`frame` must be a pandas DataFrame, but got {describe_type(frame)}")
     ColumnMap(["model", "y_true", "y_score"], None, ()).select([*frame], "`frame`")
-    for column in SAMPLING_COLUMNS:
-        if column in frame:
-            raise InputError(
-                f"one group of a table with the column {column!r} cannot be measured by itself; use "
-                "skewanova.evaluate(table) on the whole table, or leave out the column"
-            )
+    source = "frame" if pos_label is None else f"skewanova.read_scores(frame, pos_label={pos_label!r})"
+    if columns := [column for column in SAMPLING_COLUMNS if column in frame]:
+        raise InputError(
+            f"one group of a table with {' and '.join(columns)} cannot be measured by itself; leave that "
+            f"out, or use skewanova.evaluate({source}), with the whole table as frame"
+        )
     rows = fill_fold(frame.reset_index(drop=True))
     table = build_score_table(RawTable(rows, locate_group_row(rows)), pos_label)
     options: dict[str, Any] = {"deployment_prior": deployment_prior, "area_estimator": area_estimator}
@@ -304,7 +304,7 @@ def measure_group(
     if len(measures.curves) > 1:
         raise InputError(
             f"`frame` must hold one model in one fold, but holds {len(measures.curves)} groups; measure them "
-            "all by skewanova.evaluate(frame)"
+            f"all by skewanova.evaluate({source})"
         )
     names = dict(zip(("model", "fold"), map(str, *measures.curves), strict=True))
     frame = measures.auprec.merge(measures.iauprec, on=["model", "fold"])

@@ -308,7 +308,7 @@ def residual_quantiles(
     ):
         raise InputError(
             "the residuals must vary, but the analysis leaves no residual variation; check that no fold or "
-            "model lacks rows or is a copy of another"
+            "model lacks rows, or differs from another by a constant only"
         )
     draws = make_generator(rng).standard_normal((n_draws, n))
     draws -= draws @ basis @ basis.T

@@ -239,10 +239,13 @@ def _check_has_full_rank(
     if halves is not None and fold_statistics.has_full_rank(np.concatenate([halves, -halves])):
         return
     if not fold_statistics.has_full_rank(values) and find_degenerate(values) is None:
-        alike = next(i for i in range(2, n_models + 1) if not fold_statistics.has_full_rank(values[:, :i]))
+        basis: list[int] = []
+        for i in range(n_models):
+            basis += [i] * fold_statistics.has_full_rank(values[:, [*basis, i]])
+        alike = ", ".join(repr(model) for i, model in enumerate(models) if i not in basis)
         raise InputError(
-            "Hotelling's test needs a covariance of full rank, but changes over folds of "
-            f"{models[alike - 1]!r} follow from those of other models; leave it out"
+            "Hotelling's test needs a covariance of full rank, but the changes over folds of other models "
+            f"determine those of {alike}; leave that out"
         )
 
 

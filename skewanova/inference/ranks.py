@@ -209,7 +209,7 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     if unknown:
         raise InputError(
             f"`pairs` must name models of `iauprec`, but got {unknown[0]!r}; take both from one "
-            "comparison, as result.tables['iauprec'] and result.pairs"
+            "comparison, as result.tables['iauprec'] and result.pairs, or leave out `pairs` and `test`"
         )
     if len({frozenset(pair) for pair in names}) != len(models) * (len(models) - 1) // 2:
         raise InputError(

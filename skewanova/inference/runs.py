@@ -196,7 +196,7 @@ def compare_runs(
     names = name_models(models, len(values))
     check_fraction(confidence_level, "confidence_level")
     nested = check_choice(runs, RUN_DESIGNS, "runs") == "nested"
-    number = check_number(case_df, "case_df")
+    number = check_number(case_df, "case_df", "above 0")
     if not number > 0:
         raise InputError(f"`case_df` must be degrees of freedom above 0, or inf, but got {number:g}")
     degrees = DegreesOfFreedom(check_choice(df, DF_METHODS, "df"), number)

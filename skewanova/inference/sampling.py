@@ -361,7 +361,7 @@ def _check_columns(y_score: Any) -> NDArray[Any]:
     if table.ndim not in {1, 2} or 0 in table.shape:
         fault = f"has shape {table.shape}"
         if isinstance(y_score, Mapping):
-            fault = "is a mapping; pass pandas.DataFrame(y_score)"
+            fault = "is a mapping; pass pandas.DataFrame(y_score), with n_cases scores of each model"
         raise InputError(f"`y_score` must have shape (n_cases,) or (n_cases, n_models) above 0, but {fault}")
     columns, remedy = table.reshape(len(table), -1), "pass numpy.asarray(y_score, dtype=float)"
     for j in range(columns.shape[1]):
@@ -389,7 +389,7 @@ def number_groups(
             f"{', '.join(sorted({type(each).__name__ for each in named.flat}))}"
         ) from error
     if len(names) < 2:
-        few = f"at least 2 {kind}s, but all cases are in {names[0]}"
+        few = f"at least 2 {kind}s, but all cases are in {names.tolist()[0]!r}"
         raise InputError(f"`{name}` must name {few}; {remedy}")
     return names, codes.reshape(-1)
 

@@ -177,7 +177,7 @@ def get_setting(source: object, name: str, default: object = None) -> Any:
 #: What gives a frame that a comparison of one data set may lack, or all that a plot takes.
 _MAKERS = {
     "by_dataset": "skewanova.compare_datasets(datasets)",
-    "components": "skewanova.compare(scores) of several runs on one test set",
+    "components": "skewanova.compare(scores, design='runs') of several runs on one test set",
     "hierarchical": "skewanova.compare_datasets(datasets)",
     "residuals": "skewanova.compare(scores) of several folds",
     "table": "skewanova.comparison.monitor(result, unlabelled)",
@@ -404,8 +404,8 @@ def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar
     valid = valid and 0 < band[1] <= {"sd": np.inf, "pi": 100}.get(str(band[0]), 0)
     if errorbar is not None and not valid:
         raise InputError(
-            "`errorbar` must be ('sd', MULTIPLE above 0), ('pi', PERCENTAGE up to 100), such as ('sd', 1), "
-            f"or None, but got {errorbar!r}"
+            "`errorbar` must be ('sd', MULTIPLE above 0), ('pi', PERCENTAGE above 0, up to 100), such as "
+            f"('sd', 1), or None, but got {errorbar!r}"
         )
     return errorbar if folds.nunique() > 1 and lines <= MAX_BANDS else None
 

@@ -215,7 +215,9 @@ class UniformSkew:
 
     def __post_init__(self) -> None:
         for name in ("low_skew", "high_skew"):
-            object.__setattr__(self, name, float(check_skews(check_number(getattr(self, name), name), name)))
+            object.__setattr__(
+                self, name, float(check_skews(check_number(getattr(self, name), name, "above 0"), name))
+            )
         if self.low_skew > self.high_skew:
             raise InputError(
                 f"`low_skew` must not be above `high_skew`, but got {self.low_skew:g} > {self.high_skew:g}"
@@ -269,15 +271,12 @@ class BetaPrior:
     b: float
 
     def __post_init__(self) -> None:
+        limits = f"{SMALLEST_SHAPE} to {LARGEST_SHAPE:g}"
         for name in ("a", "b"):
-            shape = check_number(getattr(self, name), name)
-            if not (np.isfinite(shape) and shape >= SMALLEST_SHAPE):
-                raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {shape}")
-            if shape > LARGEST_SHAPE:
-                raise InputError(
-                    f"`{name}` must be at most {LARGEST_SHAPE:g}, but got {shape:g}; give one prior as a "
-                    "number instead"
-                )
+            shape = check_number(getattr(self, name), name, f"from {limits}")
+            if not SMALLEST_SHAPE <= shape <= LARGEST_SHAPE:
+                hint = "; give one prior as a number instead" * (shape > LARGEST_SHAPE)
+                raise InputError(f"`{name}` must be from {limits}, but got {shape}{hint}")
 
     @classmethod
     def from_quantiles(cls, quantiles: Mapping[float, float]) -> Self:

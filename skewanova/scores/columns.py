@@ -207,7 +207,7 @@ def add_fold(frame: pd.DataFrame, *reader: str) -> pd.DataFrame:
     if "fold" in frame:
         return frame
     if "halving" in frame:
-        raise InputError("a table with halvings needs the column fold, the fold within each half; add it")
+        raise InputError("the column halving needs fold (within halves) and part; add them or leave it out")
     warn_without_fold(*reader)
     return frame.assign(fold=np.int8(1))
 

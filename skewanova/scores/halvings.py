@@ -131,13 +131,12 @@ def _check_halves(halvings: Halvings) -> None:
     shape = len(scores.models), halvings.n_halvings, len(cases)
     cell = scores.codes("model"), halvings.halving[scores.codes("fold")], scores.codes("case")
     times = np.bincount(np.ravel_multi_index(cell, shape), minlength=int(np.prod(shape))).reshape(shape)
-    odd = np.argwhere(times != 1)
-    if len(odd):
+    if len(odd := np.argwhere(times != 1)):
         model, halving, case = odd[0]
         raise InputError(
-            "every halving must test each case once for every model, but "
-            f"case {cases[case]!r} is tested {times[model, halving, case]} times in halving "
-            f"{halvings.labels[halving]!r} for model {scores.models[model]!r} (such in all: {len(odd)})"
+            f"every halving must test each case once for every model, but case {cases[case]!r} is tested "
+            f"{times[model, halving, case]} times in halving {halvings.labels[halving]!r} for model "
+            f"{scores.models[model]!r} (such in all: {len(odd)}); score it there once, or nowhere at all"
         )
     counts = np.zeros((halvings.n_halvings, 2, 2), dtype=np.int64)
     np.add.at(counts, (halvings.halving, halvings.half), scores.counts[0])
@@ -154,11 +153,10 @@ def _check_halves(halvings: Halvings) -> None:
 
 def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
     """Raise unless halvings have the models of the hold-outs, and all their cases."""
-    odd = sorted(set(table.models) ^ set(halvings.scores.models))
-    if odd:
+    if odd := sorted(set(table.models) ^ set(halvings.scores.models)):
         raise InputError(
-            f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one; score it in "
-            "both, or leave its rows out"
+            f"hold-outs and halvings must have the same models, but one lacks {', '.join(map(repr, odd))}; "
+            "spell names alike, score such models in both, or leave their rows out"
         )
     held_out, halved = ([*map(str, t.frame["case"].cat.categories)] for t in (table, halvings.scores))
     absent = pd.Index(held_out).difference(halved, sort=False)

@@ -262,7 +262,7 @@ def _stack_columns(columns: Sequence[NDArray[Any]], names: Sequence[object], whe
         if lossy is not None:
             raise InputError(
                 f"`{name}` must keep its order as floats, like the other columns, but {column[lossy]} at "
-                f"{where(lossy)} would be rounded and may tie with another score; write the ranks"
+                f"{where(lossy)} would be rounded and may tie with another score; write ranks in such columns"
             )
     return np.concatenate([column.astype(common) for column in columns])
 
@@ -491,7 +491,7 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
     names = [*dict.fromkeys(map(str, values))]
     if len(names) < 2 or len(names) != len(values):
         raise InputError(
-            f"there must be at least 2 classes with different names, but got {', '.join(map(str, values))}"
+            f"there must be at least 2 classes, whose names differ as text, but got {values!s:.60}"
         )
     check_text(names, "`classes`")
     unknown = sorted({str(label) for label in labels.tolist()} - {*names})

@@ -268,7 +268,7 @@ def _list_parquet(path: Path) -> list[Path]:
     if not files:
         raise InputError(
             f"the folder {str(path)!r} has no file that ends in .parquet or .pq (names that start with _ or "
-            ". are skipped); give a file of another kind by its own path"
+            ". are skipped); rename Parquet files so, or give the path of one .csv, .jsonl or .parquet file"
         )
     return files
 

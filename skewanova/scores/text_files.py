@@ -181,7 +181,7 @@ def _open_lines(path: Path) -> Iterator[Iterator[str]]:
         with TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="") as text:
             yield _iter_bounded_lines(text, path)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path.name!r} is not UTF-8 text: {error}; save it as UTF-8") from error
+        raise InputError(f"{path.name!r} is not UTF-8 text: {error}; save CSV or JSON as UTF-8") from error
 
 
 def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
         if len(line) == MAX_LINE_LENGTH:
             raise InputError(
                 f"line {number} of {path.name!r} is longer than {MAX_LINE_LENGTH:,} characters; write one "
-                "row (of JSON, one object) on each line"
+                "row (of JSON, one object) on each line, without long texts"
             )
         yield line
 
@@ -273,7 +273,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
         names = [key for key, _ in pairs]
         repeated = next((key for key in names if names.count(key) > 1), None)
         if repeated is not None:
-            raise InputError(f"{line} has the key {repeated!r} more than once")
+            raise InputError(f"{line} has the key {repeated!r} more than once; keep one")
         return dict(pairs)
 
     try:

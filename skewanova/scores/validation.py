@@ -86,8 +86,9 @@ def to_categorical(
     blank = [code for code, label in enumerate(text) if not label.strip()]
     if blank or codes.min() < 0:
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
-        rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
-        raise InputError(f"`{name}` must not be empty, but {rows}, the first at {where(int(empty[0]))}")
+        rows = "row is" if len(empty) == 1 else "rows are"
+        fault = f"{len(empty)} {rows}, the first at {where(int(empty[0]))}"
+        raise InputError(f"`{name}` must not be empty, but {fault}; fill that in")
     check_text(text, f"`{name}`")
     numbers = _parse_levels(text) if numeric else None
     in_order = np.array(text, dtype=object) if numbers is None else numbers
@@ -247,8 +248,8 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
             f"{frame['fold'].cat.categories.tolist()[fold]!r} tests {tested.iloc[odd[0]]} of the "
             f"{expected[odd[0]]} of cluster {frame['cluster'].cat.categories.tolist()[cluster]!r:.40} "
             f"(such in all: {len(odd)}), so its other cases may have been training cases; split whole "
-            "clusters, as scikit-learn's StratifiedGroupKFold does, or leave out the column cluster if its "
-            "cases are no more alike than others"
+            "clusters, as scikit-learn's StratifiedGroupKFold does; if names start again in every fold, make "
+            "them unique; leave out the column if cases of a cluster are no more alike than others"
         )
 
 
@@ -319,6 +320,6 @@ def check_labels_of_cases(table: ScoreTable) -> None:
         cases = table.frame["case"].cat.categories[mixed[:MAX_EXAMPLES]].tolist()
         raise InputError(
             f"a case must have one label, but {len(mixed)} got both, the first: "
-            f"{', '.join(map(repr, cases))}; mend the labels or, if case numbers start again in every fold, "
-            "make them unique, for example by joining fold and number"
+            f"{', '.join(map(repr, cases))}; mend labels or cases or, if case numbers start again in every "
+            "fold, make them unique, for example by joining fold and number"
         )

@@ -183,7 +183,7 @@ def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[
     if "fit_time" in source:
         raise InputError(
             "`values` is what cross_validate gives for one model; pass those of all models by name, as in "
-            "{'A': result_a, 'B': result_b}"
+            "{'A': result_a, 'B': result_b}, with `measure` if they have several"
         )
     if any(isinstance(each, Mapping) for each in source.values()):
         return _read_cross_validations(source, measure)

@@ -50,7 +50,7 @@ def named(check, name, **options):
 
 level = named(checks.check_fraction, "level")
 of_x = partial(checks.check_labels, pos_label="x")
-BETWEEN, ONE = " must lie strictly between 0 and 1, but got ", " must be one number, but got "
+BETWEEN, ONE = (f" must {verb} strictly between 0 and 1, but got " for verb in ("lie", "be one number"))
 TINY = "`prior` must be 1e-300 or more, as the skew of less cannot be computed with, but got "
 POSITIVE = "`skew` must be positive and finite, but got "
 NAN, EMPTY = " must not hold NaN or blanks, but has ", " must hold at least one value, but is empty"
@@ -116,7 +116,7 @@ VALUES = {
 }  # fmt: skip
 TYPES = {
     checks.check_priors: [
-        (v, f"`prior` must be a number or numbers, but got {v!r}")
+        (v, f"`prior` must be numbers strictly between 0 and 1, but got {v!r}")
         for v in ("0.5", None, 0.5j, [Decimal("0.5")], object())],
     checks.check_prior: [([0.1, 0.2], f"`prior`{ONE}2 in shape (2,)")],
     level: [

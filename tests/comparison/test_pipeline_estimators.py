@@ -170,7 +170,7 @@ def test_arguments_of_scoring_go_through() -> None:
 @each(("options", "message"), [
     ({"models": {"a": GaussianNB()}}, "`estimators` must hold at least 2 models"),
     ({"models": 3}, "`estimators` must be a mapping"),
-    ({"design": "kfold"}, r"`design` must be one of .* leave it out and pass `cv`, such as cv=10$"),
+    ({"design": "kfold"}, r"`design` must be .* pass `cv` in place of it and `test_fraction`, as cv=10$"),
     ({"y": Y * 0}, "^`y` must hold both classes, but has no positive case$"),
     ({"y": (np.arange(160) < 1).astype(int)}, "there are 1; add such cases$"),
     ({"models": [*MODELS.items()]}, r"pass dict\(estimators\) if all are such pairs and no name repeats"),

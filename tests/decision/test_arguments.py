@@ -59,5 +59,5 @@ def test_one_model_and_a_difference_in_quotes(scores):
             expect_error(message, function, skewanova.evaluate(alone), error=skewanova.InputError)
     values = skewanova.compare_values({"A": [0.8, 0.7], "B": [0.6, 0.7]}, design="kfold")
     expect_error("Comparison; read its attributes tests", inference.posthoc, values, error=InputTypeError)
-    with pytest.raises(InputTypeError, match=r"^`difference` must be one number, but got '0.05'$"):
+    with pytest.raises(InputTypeError, match=r"^`difference` must be one number above 0, but got '0.05'$"):
         skewanova.plan_comparison(scores, difference="0.05")

@@ -164,7 +164,7 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
      "`y_score` must have shape (n_cases,) or (n_cases, n_models) above 0, but has shape ()"),
     (lambda: compare_test_set(Y, {"A": S}), ValueError,
      "`y_score` must have shape (n_cases,) or (n_cases, n_models) above 0, but is a mapping; "
-     "pass pandas.DataFrame(y_score)"),
+     "pass pandas.DataFrame(y_score), with n_cases scores of each model"),
     (lambda: compare_test_set(Y, np.array(S)[:, :1]), ValueError,
      "`y_score` must hold at least 2 models, one a column, but has 1; for one model pass its "
      "column to skewanova.confidence_interval"),

@@ -112,7 +112,7 @@ def test_resampling_rows_hold_their_p_and_halvings_are_enough():
         "method='split_half_gg'"
     )
     expect_error(exact(message), omnibus._check_has_full_rank, random_table(6, 4), halves[:2], *names)
-    with pytest.raises(ValueError, match="changes over folds of 'D' follow from those of other models"):
+    with pytest.raises(ValueError, match="of other models determine those of '[CD]'; leave"):
         omnibus._check_has_full_rank(alike, halves[:, [0, 1, 2, 2]], *names)
 
 

@@ -161,8 +161,8 @@ def test_weightings_are_values_with_a_description(weighting, words):
 
 BETWEEN, ORDER = " must lie strictly between 0 and 1, but got ", "must be given as (low, high), but got "
 HINT = "4; write skew 4 as prior 0.2, or 4% as 0.04"
-POSITIVE, NUMBER = " must be positive and finite, but got ", " must be one number, but got "
-SHAPE = " must be finite and at least 0.1, but got "
+POSITIVE, NUMBER = " must be positive and finite, but got ", " must be one number from 0.1 to 1e+14, but got "
+SHAPE = " must be from 0.1 to 1e+14, but got "
 EQUAL = "arguments must be equally long, but "
 REFUSED = {
     f"`prior`{BETWEEN}{HINT}": lambda: skew_from_prior(4), f"`skew`{POSITIVE}0": lambda: prior_from_skew(0),
@@ -173,7 +173,8 @@ REFUSED = {
     f"`deployment_prior`{BETWEEN}[50, 150]; did you mean skewanova.UniformSkew(50, 150)?":
         lambda: as_deployment_prior([50, 150]),
     "`low_skew` must not be above `high_skew`, but got 19 > 4": lambda: UniformSkew(19, 4),
-    f"`a`{SHAPE}0.09": lambda: BetaPrior(0.09, 1), f"`b`{SHAPE}inf": lambda: BetaPrior(1, np.inf),
+    f"`a`{SHAPE}0.09": lambda: BetaPrior(0.09, 1),
+    f"`b`{SHAPE}inf; give one prior as a number instead": lambda: BetaPrior(1, np.inf),
     f"`a`{NUMBER}None": lambda: BetaPrior(None, 1), f"`priors`{BETWEEN}1": lambda: DiscretePrior((0.1, 1.0)),
     f"{EQUAL}`priors` has 1, `weights` has 2": lambda: DiscretePrior((0.1,), (1, 2)),
     "`weights` must be finite and not negative, but row 1 has -1": lambda: DiscretePrior((0.1, 0.2), (1, -1)),

@@ -142,7 +142,7 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         "no positive case in fold '1 of half_a in halving 2'"),
     "other models": (
         lambda f: f.assign(model=f["model"].where((f["part"] == "holdout") | (f["model"] != "B"), "D")),
-        "must have the same models, but 'B' is in only one; score it in both, or leave its rows out$"),
+        "must have the same models, but one lacks 'B', 'D'; spell names alike, score"),
     "cases in no halving": (
         _without("halving > 0 and case > 50"),
         r"cases of the hold-outs are in no halving \(9 in all\), the first: 51; score"),

@@ -54,7 +54,7 @@ def test_columns_are_named_by_the_classes_of_arrays_and_tables(tmp_path):
 @each(("labels", "scores", "options", "message"), [
     (LABELS, {"tree": SCORES["tree"][:, :2]}, {}, "case and one column for each of cat, dog, owl, but have"),
     (LABELS, SCORES, {"classes": ["cat", "dog", "hen"]}, "has the class 'owl', which is not one of cat"),
-    (LABELS, SCORES, {"classes": ["cat", "cat", "owl"]}, "2 classes with different names"),
+    (LABELS, SCORES, {"classes": ["cat", "cat", "owl"]}, "2 classes, whose names differ as text"),
     (LABELS[:1].repeat(8), {"tree": np.ones((8, 1))}, {}, "at least 2 classes"),
     (np.array([1, *LABELS[1:]], dtype=object), SCORES, {}, "holds both; name the class of every column"),
     (LABELS, SCORES, {"fold": [1, 2]}, "equally long"),

@@ -26,7 +26,7 @@ def test_tables_without_folds_or_with_columns_of_other_names(tmp_path):
     (named,) = expect_warning("no column fold", sa.read_datasets, plain.assign(dataset="x")).values()
     assert named.frame.equals(table.frame)
     expect_error("split", sa.read_scores, plain, columns={"fold": "split"})
-    with pytest.raises(sa.InputError, match=r"^a table with halvings needs the column fold"):
+    with pytest.raises(sa.InputError, match=r"^the column halving needs fold"):
         sa.read_scores(plain.assign(part="holdout", halving=1))
     names = {"model": "classifier", "fold": "split", "y_true": "label", "y_score": "p", "case": "id"}
     frame = with_cases(LONG).rename(columns=names)
@@ -256,7 +256,7 @@ ROUNDED = {
 def test_wide_whole_numbers_beside_floats_are_neither_rounded_nor_replaced(tmp_path, kind):
     a, b, name, value = ROUNDED[kind]
     wide = pd.DataFrame({"y_true": [0, 1, 0, 1], "A": a, "B": b})
-    message = rf"^`{name}` must keep its order as floats.*but {value} at .*write the ranks$"
+    message = rf"^`{name}` must keep its order as floats.*but {value} at .*write ranks in such columns$"
     for source in every_source(tmp_path, wide)[2:]:
         expect_error(message, sa.scores_from_wide, source)
 

@@ -63,9 +63,7 @@ def test_names_of_mixed_types_and_tables_that_are_refused():
     )
     expect_error(exact(message), build, frame)
     frame = pd.concat([cell("A", 1, case=[7, 9]), cell("A", 2, case=[9, 7])])
-    message = (
-        "a case must have one label, but 2 got both, the first: 7, 9; mend the labels or, if case numbers"
-    )
+    message = "a case must have one label, but 2 got both, the first: 7, 9; mend labels or cases or, if"
     expect_error(f"^{re.escape(message)}", build, frame)
 
 
@@ -84,9 +82,13 @@ def test_models_stand_in_order_of_appearance(form):
 def test_empty_labels(column, empty):
     frame = cell(case=["x", "y"]).astype({column: object})
     frame[column] = ["7", empty]
-    expect_error(exact(f"`{column}` must not be empty, but 1 row is, the first at row 1"), build, frame)
+    expect_error(
+        exact(f"`{column}` must not be empty, but 1 row is, the first at row 1; fill that in"), build, frame
+    )
     frame[column] = empty
-    expect_error(f"^`{column}` must not be empty, but 2 rows are, the first at row 0$", build, frame)
+    expect_error(
+        f"^`{column}` must not be empty, but 2 rows are, the first at row 0; fill that in$", build, frame
+    )
 
 
 @each(("scores", "message"), [

@@ -143,5 +143,5 @@ def test_rows_and_effective_counts_of_a_group():
 @pytest.mark.parametrize("column", ["cluster", "weight"])
 def test_a_group_by_itself_is_refused_with_them(column):
     rows = TABLE.drop(columns={"cluster": "weight", "weight": "cluster"}[column]).query("model == 'A'")
-    with pytest.raises(InputError, match=rf"'{column}' cannot be measured by itself; use skewanova.evaluate"):
+    with pytest.raises(InputError, match=rf"with {column} cannot be measured by itself; leave"):
         sa.evaluation.measure_group(rows)
