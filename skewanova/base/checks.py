@@ -329,7 +329,7 @@ def _check_unmasked(values: Any, name: str, where: RowName) -> None:
     if masked.any():
         raise InputError(
             f"`{name}` must not hold masked values, but has {int(masked.sum())}, the first at "
-            f"{where(int(masked.argmax()))}; leave them out"
+            f"{where(int(masked.argmax()))}; leave them out (cases in all arrays)"
         )
 
 
@@ -497,7 +497,7 @@ def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -
     """Raise unless there are at most two classes, and no fractions."""
     labels = ", ".join(f"{label} ({row})" for label, row in zip(_list_labels(distinct), rows, strict=False))
     if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
-        raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {labels}")
+        raise InputError(f"`{name}` must hold classes such as 0 and 1, but has fractions; labels: {labels}")
     if len(distinct) > 2:
         raise InputError(
             f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}; make it 1 for "

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import helmert
 
-from skewanova.base.checks import Floats, InputTypeError, Seed, check_alpha
+from skewanova.base.checks import Floats, InputTypeError, Seed, check_alpha, describe_type
 from skewanova.base.rounding import TIE, argsort_descending, is_maximum, limit_blas_threads
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
@@ -113,7 +113,7 @@ def rank_models(
     """
     check_alpha(alpha)
     if not isinstance(letters, Mapping | None):
-        raise InputTypeError(f"`letters` must map models to letters, as in {{'A': 'a'}}, but got {letters!r}")
+        raise InputTypeError(f"`letters` must be a mapping as {{'A': 'a'}}, but is {describe_type(letters)}")
     return ranking_frame(evaluation, decision_table(evaluation, rng=rng), letters=letters, alpha=alpha)
 
 

@@ -401,7 +401,8 @@ def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
             f"`y_score` must hold at least 2 models, one a column, but has {n_models}; for one model pass "
             "its column to skewanova.confidence_interval"
         )
-    names = tuple(str(name) for name in (range(n_models) if models is None else models))
+    listed: Any = range(n_models) if models is None else models
+    names = tuple(map(str, listed if isinstance(listed, Iterable) else [listed]))
     if len(names) != n_models or len(set(names)) != n_models:
         raise InputError(f"`models` must hold {n_models} different names, but got {names}")
     return names

@@ -289,8 +289,7 @@ def plot_p_values(
     palette = options["palette"]
     if isinstance(palette, str) or not isinstance(palette, Sequence) or len(palette) != len(SHADES):
         raise InputError(
-            f"`palette` must be {len(SHADES)} colours, one for each level, such as ['white', 'gold', 'red'], "
-            f"but got {palette!r}"
+            f"`palette` must list {len(SHADES)} colours, as ['white', 'gold', 'red'], but got {palette!r}"
         )
     shades = list(model_palette(["none", "first", "second"], palette).values())
     for cell in _list_cells(rows, models):

@@ -373,7 +373,7 @@ def plot_surface(
     """
     check_choice(kind, ("contour", "3d"), "kind")
     palette: Any = options["palette"]
-    if palette not in list(colormaps):
+    if not isinstance(palette, str) or palette not in colormaps:
         raise InputError(
             "`palette` must be the name of a colour map of matplotlib, such as 'viridis', but got "
             f"{palette!r}{suggest_name(palette, colormaps)}"

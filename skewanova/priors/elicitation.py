@@ -118,7 +118,7 @@ def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
     if not isinstance(quantiles, Mapping):
         raise InputTypeError(
             "`quantiles` must map shares to priors, such as {0.05: 0.02, 0.95: 0.15}, "
-            f"but got {quantiles!r}"
+            f"but got {type(quantiles).__name__}"
         )
     if len(quantiles) < 2:
         raise InputError(f"`quantiles` must have at least two entries, but got {len(quantiles)}")

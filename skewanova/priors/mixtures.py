@@ -327,10 +327,7 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
     """Return the largest score of each bin but the last, for about equal bins; raise if all are equal."""
     ordered = np.sort(score)
     if ordered[0] == ordered[-1]:
-        raise InputError(
-            f"`y_score` must have at least two different values, but all are {ordered[0]:g}; give scores "
-            "rather than predicted classes"
-        )
+        raise InputError(f"`y_score` must not be constant, but is {ordered[0]:g}; use another model")
     places = np.ceil(len(ordered) * np.arange(1, n_bins) / n_bins).astype(int) - 1
     edges = np.unique(ordered[places])
     edges = edges[edges < ordered[-1]]
@@ -362,7 +359,7 @@ class AuditedStrata(NamedTuple):
             f"`audited` must be 0, 1 or nan for each unlabelled score, with at least {CASES_PER_BIN} labels"
         )
         try:
-            labels = np.asarray(audited, dtype=np.float64)
+            labels = np.ma.asarray(audited, dtype=np.float64).filled(np.nan)
         except (TypeError, ValueError) as error:
             raise InputTypeError(f"{rule}, but {error}") from error
         check_same_length(unlabelled=scores, audited=check_vector(labels, "audited"))

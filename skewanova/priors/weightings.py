@@ -435,10 +435,10 @@ class ContinuousPrior:
                 f"30), but got {self.distribution!r:.60}; several priors are a skewanova.DiscretePrior"
             )
         low, high = self.distribution.support()
-        if not 0 <= low < high <= 1:
+        if np.ndim(low) or not 0 <= low < high <= 1:
             raise InputError(
-                "a distribution of the prior must have its support between 0 and 1, but has "
-                f"{low:g} to {high:g}; state two quantiles, as in "
+                "a distribution of the prior must have valid parameters and its support between 0 and 1, but "
+                f"has {low} to {high}; state two quantiles, as in "
                 "skewanova.BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})"
             )
 

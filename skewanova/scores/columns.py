@@ -173,7 +173,7 @@ class ColumnMap:
         selected = [*required, *(name for name in available if name in optional and name not in required)]
         repeated = [column for column in selected if available.count(column) > 1]
         if repeated:
-            raise InputError(f"{source} has the column {repeated[0]!r} more than once")
+            raise InputError(f"{source} has the column {repeated[0]!r} more than once; leave one out")
         check_text(map(str, selected), source)
         return selected
 

@@ -163,7 +163,7 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
     if len(absent):
         raise InputError(
             f"every halving must hold the whole data set, but cases of the hold-outs are in no halving "
-            f"({len(absent)} in all), the first: {absent[0]}; score them in every halving"
+            f"({len(absent)} in all), the first: {absent[0]}; score them in each, by the same name"
         )
 
 

@@ -133,7 +133,7 @@ def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores
         option = " with missing='drop' (--missing drop)" * (missing is not None)
         raise InputError(
             f"every model must be scored in every fold, but these are missing: {absences}. Score them"
-            + f", or drop the folds for all models{option}" * bool(retained)
+            + (f", or drop the folds for all models{option}" if retained else ", or name folds alike")
         )
     folds = f"{len(dropped)} of {len(table.folds)} folds"
     note = f"dropped {folds} for all models, since these are missing: {absences}"

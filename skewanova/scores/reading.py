@@ -460,9 +460,9 @@ def read_multiclass(
     >>> read_multiclass(frame, ["cat", "dog"]).tables["dog"].counts.tolist()
     [[[2, 2]]]
     """
-    if isinstance(classes, str):
-        raise InputTypeError("`classes` must be a list of columns, such as ['cat', 'dog'], but is one text")
-    raw = load_rows(source, columns, None, classes)
+    if isinstance(classes, str) or not np.iterable(classes):
+        raise InputTypeError(f"`classes` must be a list of columns, as ['cat', 'dog'], but got {classes!r}")
+    raw = load_rows(source, columns, None, np.asarray([*classes]).tolist())
     names = _check_class_names(raw.frame["y_true"].dropna().to_numpy(), classes)
     rest = replace(raw, frame=raw.frame.drop(columns=names))
     return _build_tables(rest, {name: validate_scores(raw.frame[name], name, raw.where) for name in names})

@@ -610,7 +610,7 @@ def _build_table(
         if len(score) != len(split.test):
             raise InputError(
                 f"model {name!r} gave {len(score)} scores for the {len(split.test)} cases of fold "
-                f"{split.label}"
+                f"{split.label}; it must give one for each"
             )
     case = np.concatenate([split.test for _, split in cells])
     cell = np.repeat(np.arange(len(cells)), [len(split.test) for _, split in cells])

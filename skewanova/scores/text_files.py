@@ -161,7 +161,8 @@ def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield line, fields
                 line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path.name!r} cannot be read from line {line} on: {error}; mend quotes") from error
+        reason = f"{error}; mend quotes, or shorten long text"
+        raise InputError(f"{path.name!r} cannot be read from line {line} on: {reason}") from error
 
 
 def _find_line(path: Path, row: int) -> str:
@@ -332,7 +333,7 @@ def _positive_score(cell: Any, columns: ColumnMap) -> Any:
         return cell
     positive = "1" if columns.pos_label is None else str(columns.pos_label).strip().casefold()
     if len(cell) == 2 and all(isinstance(score, JsonNumber) for score in cell):
-        if positive not in {"1", "true"}:
+        if positive not in {"1", "1.0", "true"}:
             raise ValueError(
                 f"has {cell!r:.60} in the order of labels 0 and 1, but the positive class is "
                 f"{columns.pos_label!r}; write its score alone"

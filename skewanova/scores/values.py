@@ -253,7 +253,7 @@ def _choose_measure(available: Mapping[str, None], measure: str | None, source: 
         raise InputError(f"{source} has no test scores of one `scoring` for all; keep one, in all splits")
     if measure is None and len(available) == 1:
         return next(iter(available))
-    if measure is not None and measure in available:
+    if measure is not None and measure in [*available]:
         return measure
     names = ", ".join(map(repr, available))
     raise InputError(f"`measure` must be one of {names}, of {source}, but got {measure!r}")

@@ -70,7 +70,7 @@ THREE = (
     "`skewanova compare --classes LIST`"
 )
 SINGLE = "`y_true` must hold both classes, but has only the label "
-FRACTIONS = "`y_true` must hold class labels, but has fractions; its labels start: "
+FRACTIONS = "`y_true` must hold classes such as 0 and 1, but has fractions; labels: "
 SUM_TYPE = "`sum_of_squares` must be the integer 1, 2 or 3, but got "
 ROPE = "`rope` must be a difference that would not matter, 0 or more"
 VALUES = {
@@ -208,8 +208,8 @@ PLAIN = [
 
 @each(("labels", "message"), [
     (range(9), r"has 9, first seen: 0 .* 4 [^,]*; make it"),
-    (["0", "0.5"], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
-    ([0.5, 0.5], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
+    (["0", "0.5"], r"^`y_true` must hold classes such as 0 and 1, but has fractions; .*0\.5"),
+    ([0.5, 0.5], r"^`y_true` must hold classes such as 0 and 1, but has fractions; .*0\.5"),
     ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\); make"),
 ])  # fmt: skip
 def test_labels_that_are_refused(labels, message):
@@ -264,7 +264,7 @@ ROUNDED = [2**63 + 1, 2**63, -1]
 @each("given", [MASKED, [0.2, np.ma.masked, 0.4]])
 def test_masked_values_are_refused_everywhere(check, name, given):
     message = f"`{name}` must not hold masked values, but has 1, the first at row 1; leave them out"
-    expect_error(exact(message), check, given)
+    expect_error("^" + re.escape(message), check, given)
 
 
 @pytest.mark.parametrize("given", [ROUNDED, [2**53 + 1, 2**53, 0.5], [2**64 + 1, 2**64, 1], [10**400, 1, 0]])

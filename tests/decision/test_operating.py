@@ -318,7 +318,7 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
 def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
         sa.threshold_table(frame, choose_on=choose_on, recall=0.5)
-    with pytest.raises(sa.InputError, match="has no effect with a given `threshold`"):
+    with pytest.raises(sa.InputError, match="has no effect with `threshold`"):
         sa.threshold_table(parts(), choose_on="tuning", threshold=0.5)
 
 

@@ -186,7 +186,7 @@ def test_palettes_may_be_named_and_surfaces_have_their_own(result):
             sp.plot_surface(result, palette=palette)
     ax = sp.plot_p_values(result, palette=["red", "green", "blue"])
     assert to_rgb(ax.patches[0].get_facecolor()) == (1, 0, 0)
-    expect_error("`palette` must be 3 colours", sp.plot_p_values, result, palette="red")
+    expect_error("`palette` must list 3 colours", sp.plot_p_values, result, palette="red")
 
 
 def test_style_sheets_and_panels_of_a_paper():

@@ -187,7 +187,7 @@ def test_weighting_beta_prior_and_deployment_prior_of_the_estimate(found):
 @each(("labels", "labelled", "unlabelled", "message"), [
     ([1, 1, 1], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no negative case"),
     ([0, 0, 0], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no positive case"),
-    ([0, 1, 1], [2, 2, 2], [2, 2], "`y_score` must have at least two different values"),
+    ([0, 1, 1], [2, 2, 2], [2, 2], "`y_score` must not be constant, but is 2; use another model"),
     ([0, 1, 1], [0.1, 0.2, 0.9], [3, 4], "give both on one scale"),
     ([0, 1, 1], [0.1, 0.2, 0.9], [-3, -4], "give both on one scale"),
     ([0, 1, 1], [0.1, 0.2, 0.9], [], "`unlabelled` must hold at least one value"),

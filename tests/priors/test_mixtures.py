@@ -163,7 +163,7 @@ def test_bins_hold_equally_many_scores_of_any_scale():
     assert set(mixtures.count_by_bin(scores, edges)) <= {12.0, 13.0}
     assert mixtures.count_by_bin(scores[:80], bin_edges(scores[:80], 8)).tolist() == [10.0] * 8
     assert bin_edges(np.array([2, 0, 1]), 3).tolist() == [0, 1]
-    expect_error(r"at least two different values, but all are 0.5", bin_edges, np.full(9, 0.5), 4)
+    expect_error(r"must not be constant, but is 0.5", bin_edges, np.full(9, 0.5), 4)
     for sizes in ([90, 10], [10, 90], [1, 1]):  # two values are two bins
         values = np.repeat([0, 1], sizes)
         assert bin_edges(values, 8).tolist() == [0]

@@ -80,7 +80,7 @@ def test_classes_may_be_numbers_and_have_several_columns():
     frame = long_table().rename(columns={name: str(number) for name, number in numbers.items()})
     found = read_multiclass(frame.assign(y_true=frame["y_true"].map(numbers)), ["1", "2", "3"])
     assert found.tables["2"].frame.equals(scores_from_multiclass(LABELS, SCORES).tables["dog"].frame)
-    with pytest.raises(InputTypeError, match="`classes` must be a list of columns, such as"):
+    with pytest.raises(InputTypeError, match="`classes` must be a list of columns, as "):
         read_multiclass(long_table(), "cat")
     with pytest.raises(InputError, match=r"`key of columns`.*'y_score'"):
         read_multiclass(long_table(), ["cat", "dog", "owl"], columns={"y_score": "cat"})

@@ -157,7 +157,7 @@ def test_the_positive_label(tmp_path, positive):
 BROKEN = {
     "fold": (("fold", 5, ""), "`fold` must not be empty, but 1 row is, the first at {}"),
     "label": (("y_true", 5, np.nan), "`y_true` must not have missing labels, but has 1, the first at {}"),
-    "fraction": (("y_true", 5, 0.5), "`y_true` must hold class labels, but has fractions"),
+    "fraction": (("y_true", 5, 0.5), "`y_true` must hold classes such as 0 and 1, but has fractions"),
     "third label": (("y_true", 5, 2), "`y_true` must hold two classes, but has 3, first seen: "),
     "nan": (("y_score", 5, np.nan), "`y_score` must not hold NaN or blanks, but has 1, the first at {}"),
     "no positive": (

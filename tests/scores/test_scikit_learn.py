@@ -173,7 +173,7 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
     (Broken("cube"), ValueError,
      "model 'B' cannot be used in fold 1: decision_function must return a vector or two columns, "
      "but returns shape (100, 3)"),
-    (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1"),
+    (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1; it must "),
     (LinearRegression(), ValueError, "model 'B' cannot be used in fold 1: LinearRegression has no classes_, "
      "as fitted classifiers have; use one"),
     ("tree", RuntimeError, "model 'B' failed in fold 1: TypeError: Cannot clone object ''tree''"),
