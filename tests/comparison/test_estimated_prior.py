@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fold_tables import score_rows
+from messages import expect_error
 
 import skewanova as sa
 from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior, _list_assumptions
@@ -12,6 +13,7 @@ from skewanova.report.figures import FIGURES
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
+estimate = sa.estimate_prior_from_tables
 LABELS, FIELD = np.repeat([1, 0], [100, 300]), np.repeat([1, 0], [150, 1350])
 
 
@@ -85,18 +87,19 @@ def test_a_case_counts_once_and_doubt_is_said_first(found, tmp_path):
 def test_folds_without_cases_and_models_of_one_table():
     labelled, unlabelled = tables("A")
     bare = labelled.drop(columns="case").assign(fold=np.arange(400) % 2)
-    with pytest.raises(sa.InputError, match=r"must have a case column, .* or choose one of its 2"):
-        sa.estimate_prior_from_tables(bare, unlabelled)
-    with pytest.raises(sa.InputError, match=r"^`n_bins` must be at least 2, but got 1"):
-        sa.estimate_prior_from_tables(labelled, unlabelled, n_bins=1)
-    with pytest.raises(sa.InputError, match="`fold` must be one of 0, 1; but got '7'"):
-        sa.estimate_prior_from_tables(bare, unlabelled, fold=7)
+    expect_error(r"must have a case column, .* or choose one of its 2", estimate, bare, unlabelled)
+    expect_error(r"^`n_bins` must be at least 2, but got 1", estimate, labelled, unlabelled, n_bins=1)
+    expect_error("`fold` must be one of 0, 1; but got '7'", estimate, bare, unlabelled, fold=7)
     labelled, unlabelled = tables("AB")
     with pytest.warns(sa.SkewanovaWarning, match="B is in only one of the tables"):
         some = sa.estimate_prior_from_tables(labelled, unlabelled[unlabelled["model"] == "A"])
     assert list(some.by_model) == ["A"]
-    with pytest.raises(sa.InputError, match="scores must be of the models 'A', 'B', but are of 'Z'; rename"):
-        sa.estimate_prior_from_tables(labelled, unlabelled.assign(model="Z"))
+    expect_error(
+        "scores must be of the models 'A', 'B', but are of 'Z'; rename",
+        estimate,
+        labelled,
+        unlabelled.assign(model="Z"),
+    )
 
 
 def test_models_that_do_not_agree_or_say_nothing_are_named():
@@ -109,13 +112,10 @@ def test_models_that_do_not_agree_or_say_nothing_are_named():
     assert apart.prior.conf_low == min(one.conf_low for one in apart.by_model.values())
     of_b = labelled["model"] == "B"
     constant = labelled.assign(y_score=labelled["y_score"].where(~of_b, 1.0))
-    with pytest.raises(sa.InputError, match=r"the prior cannot be estimated by model .B.: .* but is 1;"):
-        sa.estimate_prior_from_tables(constant, unlabelled)
-    with pytest.raises(sa.InputError, match=r"use another model$"):  # no other model
-        sa.estimate_prior_from_tables(constant[of_b], unlabelled)
+    expect_error(r"the prior cannot be estimated by model .B.: .* but is 1;", estimate, constant, unlabelled)
+    expect_error(r"use another model$", estimate, constant[of_b], unlabelled)  # no other model
     far = unlabelled.assign(y_score=unlabelled["y_score"] + 99 * (unlabelled["model"] == "B"))
-    with pytest.raises(sa.InputError, match=r"the prior cannot be estimated by model .B.: .* on one scale"):
-        sa.estimate_prior_from_tables(labelled, far)
+    expect_error(r"the prior cannot be estimated by model .B.: .* on one scale", estimate, labelled, far)
 
 
 def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):

@@ -96,14 +96,10 @@ def test_complete_tables_missing_cells_and_dropped_folds():
     assert (notes, complete.models, complete.folds) == ((note,), ("A", "B"), (1,))
     assert complete.counts.tolist() == [[[2, 2]], [[2, 2]]]
     assert (complete.frame.index.tolist(), table.folds) == (list(range(8)), (1, 2))
-    with pytest.raises(
-        InputError, match=r"missing: model 'A' in fold 1; model 'B' in fold 2\. Score them, or name"
-    ):
-        pairing.complete_table(without_cells(("A", 1), ("B", 2)), missing="drop")
-    with pytest.raises(
-        InputError, match=r"model 'B' in fold 2\. Score them, or name folds alike$"
-    ):  # no fold would be left
-        pairing.complete_table(without_cells(("A", 1), ("B", 2)), missing="raise")
+    gaps = without_cells(("A", 1), ("B", 2))
+    for missing in ("drop", "raise"):  # no fold would be left
+        message = r"missing: model 'A' in fold 1; model 'B' in fold 2\. Score them, or name folds alike$"
+        expect_error(message, pairing.complete_table, gaps, missing=missing)
 
 
 def test_cases_or_their_counts_must_be_the_same_for_all_models():
