@@ -190,7 +190,7 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
     positive, score = rows["y_true"].to_numpy(), rows["y_score"].to_numpy()
     if not table.has_cases:
         if rows["fold"].nunique() > 1:
-            name = str(rows["fold"].iloc[0])
+            name = str(table.folds[int((table.counts > 0).sum(axis=(0, 2)).argmax())])  # of most models
             raise InputError(
                 "the labelled table must have a case column, so that each case counts once; add it, or "
                 f"choose one of its {rows['fold'].nunique()} folds, as in fold={name!r} (--fold "
