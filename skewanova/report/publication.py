@@ -102,9 +102,7 @@ def build_publication_table(
 def _find_columns(table: Table, columns: Any) -> list[int]:
     """Return the indices of a list of headings, in its order; raise unless it has one or more, all known."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise InputTypeError(
-            f"`columns` must be a list of some of {', '.join(table.header)}, not {columns!r}"
-        )
+        raise InputTypeError(f"`columns` must be a list from {', '.join(table.header)}, not {columns!r}")
     result = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
     if not result:
         raise InputError(f"`columns` must name at least one of {', '.join(table.header)}, but is empty")

@@ -86,9 +86,8 @@ def to_categorical(
     blank = [code for code, label in enumerate(text) if not label.strip()]
     if blank or codes.min() < 0:
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
-        rows = "row is" if len(empty) == 1 else "rows are"
-        fault = f"{len(empty)} {rows}, the first at {where(int(empty[0]))}"
-        raise InputError(f"`{name}` must not be empty, but {fault}; fill that in")
+        rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
+        raise InputError(f"`{name}` must not be empty, but {rows}, the first at {where(int(empty[0]))}")
     check_text(text, f"`{name}`")
     numbers = _parse_levels(text) if numeric else None
     in_order = np.array(text, dtype=object) if numbers is None else numbers

@@ -201,7 +201,7 @@ def test_bad_tables_name_their_data_set(tmp_path):
     (lambda f: f.query("dataset != 'three' or model != 'm2'"),
      "^every data set must have the same models, but only one of .* has 'm2'; score these in both, or"),
     (lambda f: f.query("dataset != 'three' or model == 'm2'"), "or give a model the same name in both$"),
-    (lambda f: f.assign(dataset=" "), "must not be empty, but 4320 rows are, the first at row 0; fill that in$"),
+    (lambda f: f.assign(dataset=" "), "^`dataset` must not be empty, but 4320 rows are, the first at row 0$"),
     (lambda f: f.drop(columns="dataset"), "must have the column 'dataset'"),
 ])  # fmt: skip
 def test_other_bad_input(change, message):

@@ -250,8 +250,8 @@ NO_PRIOR = "`prior` must lie strictly between 0 and 1, but got "
 REFUSED = {
     NO_PRIOR + "4; write skew 4 as prior 0.2, or 4% as 0.04": lambda c: auprec(c, 4),
     NO_PRIOR + "0": lambda c: precision_recall_curve([0, 1], [1, 2], prior=0),
-    "one number strictly between 0 and 1, but got 2 in shape (2,)": lambda c: precision_recall_curve(
-        [0, 1], [1, 2], prior=[0.1, 0.2]),
+    "`prior` must be one number strictly between 0 and 1, but got 2 in shape (2,)":
+        lambda c: precision_recall_curve([0, 1], [1, 2], prior=[0.1, 0.2]),
     f"`area_estimator` must be one of {', '.join(ESTIMATORS)}; but got 'ap'": lambda c: iauprec(
         c, (0.1, 0.2), area_estimator="ap"),
 }  # fmt: skip

@@ -212,7 +212,8 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
     ({"method": "exact"}, ValueError,
      "`method` must be one of auto, jackknife, wilson, binomial, logit, bootstrap, bca, "
      "cross_validation; but got 'exact'"),
-    ({"prior": [0.1, 0.2]}, TypeError, "one number strictly between 0 and 1, but got 2 in shape (2,)"),
+    ({"prior": [0.1, 0.2]}, TypeError,
+     "`prior` must be one number strictly between 0 and 1, but got 2 in shape (2,)"),
     ({"method": "cross_validation"}, ValueError,
      "method='cross_validation' needs `folds`, one for each case"),
     ({"method": "logit", "folds": [0, 0, 1, 1]}, ValueError,

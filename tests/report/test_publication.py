@@ -163,8 +163,8 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
 @each(("options", "told"), [
     ({"columns": ["Mode"]}, "`columns` must be one of Model, IAUPREC, .*; but got 'Mode'"),
     ({"columns": []}, "`columns` must name at least one of Model, "),
-    ({"columns": "Model"}, "`columns` must be a list of some of Model, .*, not 'Model'$"),
-    ({"columns": 5}, "`columns` must be a list of some of Model, .*, not 5$"),
+    ({"columns": "Model"}, "`columns` must be a list from Model, .*, not 'Model'$"),
+    ({"columns": 5}, "`columns` must be a list from Model, .*, not 5$"),
     ({"rows": ["nobody"]}, "`rows` must be one of "), ({"rows": [["A"]]}, r"but got \['A'\]$"),
     ({"rows": "nobody"}, r"`rows` must be a number or a list of names, .* but got 'nobody'$"),
     ({"rows": 1.5}, r"`rows` must be a number or a list of names, as \['.*'\], but got 1\.5$"),

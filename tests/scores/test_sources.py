@@ -101,7 +101,7 @@ def test_what_is_wrong_is_told_alike(kind):
     frame = TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 7))
     with expect_error(r"^`y_score` must not hold NaN or blanks, but has 1, the first at row 7;"):
         sa.read_scores(KINDS[kind](frame))
-    with expect_error("^`dataset` must not be empty, but 20 rows are, the first at row 0; fill that in$"):
+    with expect_error("^`dataset` must not be empty, but 20 rows are, the first at row 0$"):
         sa.read_scores(KINDS[kind](TABLE.assign(dataset=[None] * 20 + ["x"] * 16)))
     name = "the query" if "DuckDB" in kind or "lazy" in kind else "the table"
     with expect_error(f"^{name} must have the column 'y_true', but has 'model', 'fold', 'case'"):
