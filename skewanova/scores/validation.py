@@ -248,7 +248,7 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
             f"{expected[odd[0]]} of cluster {frame['cluster'].cat.categories.tolist()[cluster]!r:.40} "
             f"(such in all: {len(odd)}), so its other cases may have been training cases; split whole "
             "clusters, as scikit-learn's StratifiedGroupKFold does; if names start again in every fold, make "
-            "them unique; leave out the column if cases of a cluster are no more alike than others"
+            "them unique; or leave out the column cluster if its cases are no more alike than others"
         )
 
 
