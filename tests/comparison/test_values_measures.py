@@ -309,9 +309,7 @@ def test_few_cases_are_named_by_their_unit_and_risk(wide):
     verdict = sa.compare_values(clustered, measure=Measure.roc_auc()).verdict
     assert re.fullmatch(r"Only [89][.0-9]* clusters with positives: the test .*", verdict.weakest_point)
     fixed = pd.concat([lengthen(wide, fold=k) for k in range(3)])
-    expect_error(
-        "tested over further runs only", sa.compare_values, fixed, measure=STATED, design="fixed_runs"
-    )
+    expect_error("over further runs only", sa.compare_values, fixed, measure=STATED, design="fixed_runs")
 
 
 def test_few_cases_leave_the_test_of_all_areas_without_a_p_value(wide):
