@@ -139,7 +139,7 @@ class FoldTest:
         """Return, elementwise, the factor of the cases for this power, from 1e-6; infinite beyond 1e9."""
         df = n_folds - 1 if self.df is None else self.df
         needed = noncentrality_for_power(df, power, self.alpha, self.pilot_df)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             factor = (needed / self.noncentrality(n_folds)) ** 2
         return np.where(factor > MAX_FACTOR, np.inf, np.maximum(factor, MIN_FACTOR))
 

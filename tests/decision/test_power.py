@@ -120,7 +120,7 @@ def test_a_factor_of_cases_has_the_power_it_is_asked_for(df):
     options = {"ratio": 0.25, "alpha": 0.05, "df": df}
     factor = FoldTest(differences, 1.0, **options).case_factor(7, 0.8)
     np.testing.assert_allclose(FoldTest(differences, 1 / np.sqrt(factor), **options).power(7), 0.8, atol=1e-7)
-    ends = FoldTest(np.array([0.0, 1e-6, 1e6]), 1.0, **options).case_factor(7, 0.8)
+    ends = FoldTest(np.array([0.0, 1e-300, 1e6]), 1.0, **options).case_factor(7, 0.8)
     assert ends.tolist() == [np.inf, np.inf, 1e-6]
 
 
