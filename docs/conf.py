@@ -23,13 +23,7 @@ project = "skewanova"
 author = "The skewanova developers"
 project_copyright = f"2026, {author}"
 version = release = skewanova.__version__
-extensions = [
-    "myst_nb",
-    "numpydoc",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
-    "sphinx.ext.viewcode",
-]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 html_theme = "furo"

@@ -199,10 +199,7 @@ DESIGNS = {
     "20 half splits": (partial(learned, task=HALVES), over_folds),
     "one test set": (one_set, over_cases),
     "one 10-fold cross-validation": (partial(learned, task=Task(Splits(1, 10, 10))), over_folds),
-    "20 independent folds": (
-        partial(independent, n_folds=20),
-        partial(over_folds, design="independent"),
-    ),
+    "20 independent folds": (partial(independent, n_folds=20), partial(over_folds, design="independent")),
     "one test set, 8 distinct scores": (partial(one_set, n_values=8), over_cases),
 }
 

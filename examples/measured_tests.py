@@ -170,14 +170,7 @@ def run_rows() -> list[tuple[str, ...]]:
         size = (rates(rows, "question", asked, level) for level in (0.05, 0.005))
         design = f"{n_runs} runs of {n_models} models on one test set"
         found.append(
-            (
-                design,
-                "Obuchowski-Rockette, Banerjee's df / the same",
-                *size,
-                power,
-                "runs",
-                claim("runs"),
-            )
+            (design, "Obuchowski-Rockette, Banerjee's df / the same", *size, power, "runs", claim("runs"))
         )
     return found
 

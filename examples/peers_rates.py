@@ -155,11 +155,7 @@ BY_DESIGN: Mapping[str, dict[tuple[str, str], Test]] = {
         ("baycomp", "`two_on_single(runs=4)`, one pair"): two_on_single(4, all_pairs=False),
         ("baycomp", "`two_on_single(runs=4)`, pairs"): two_on_single(4, all_pairs=True),
     },
-    "S1": {
-        ("skewanova", OURS[0]): independent_all,
-        ("skewanova", OURS[1]): independent_pairs,
-        **OTHERS,
-    },
+    "S1": {("skewanova", OURS[0]): independent_all, ("skewanova", OURS[1]): independent_pairs, **OTHERS},
 }
 SPEED: dict[tuple[str, str], Test] = {
     ("skewanova", "corrected t, Holm"): corrected_pairs,

@@ -71,9 +71,7 @@ STUDIES = {
         "areas", "binormal_study", "How far smooth and empirical areas are off (Brodersen et al. 2010)."
     ),
     "paired": _Simulation(
-        "one_set",
-        "paired_study",
-        "How often models of equal AUPREC on one test set are found to differ.",
+        "one_set", "paired_study", "How often models of equal AUPREC on one test set are found to differ."
     ),
     "support": _Simulation(
         "support",
@@ -85,9 +83,7 @@ STUDIES = {
         "support", "few_positives_study", "How often intervals of areas hold the truth with few positives."
     ),
     "prior": _Simulation(
-        "priors",
-        "prior_study",
-        "How often intervals of a prior estimated from unlabelled scores hold it.",
+        "priors", "prior_study", "How often intervals of a prior estimated from unlabelled scores hold it."
     ),
     "monitor": _Simulation(
         "monitor",

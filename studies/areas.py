@@ -237,10 +237,7 @@ BINORMAL_COLUMNS = (
 
 
 def estimators_study(
-    *,
-    settings: Sequence[str] | None = None,
-    sizes: Sequence[int] = SIZES,
-    **run: Any,
+    *, settings: Sequence[str] | None = None, sizes: Sequence[int] = SIZES, **run: Any
 ) -> Study:
     """Simulate samples from known distributions, and compare every estimator's mean with the true area.
 
@@ -418,11 +415,7 @@ def intervals_study(
 intervals_at_all_priors = partial(intervals_study, priors=INTERVAL_PRIORS)
 
 
-def binormal_study(
-    *,
-    alphas: Sequence[float] = ALPHAS,
-    **run: Any,
-) -> Study:
+def binormal_study(*, alphas: Sequence[float] = ALPHAS, **run: Any) -> Study:
     """Simulate 100 binormal cases, and compare empirical and fitted areas with the truth.
 
     Parameters

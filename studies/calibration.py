@@ -241,11 +241,7 @@ POWER_COLUMNS = (
 )  # fmt: skip
 
 
-def type_one_error_study(
-    *,
-    scenarios: Sequence[str] | None = None,
-    **run: Any,
-) -> Study:
+def type_one_error_study(*, scenarios: Sequence[str] | None = None, **run: Any) -> Study:
     """Simulate models that are equal in truth, and count how often each test says otherwise.
 
     Parameters
@@ -282,10 +278,7 @@ def type_one_error_study(
 
 
 def power_study(
-    *,
-    scenarios: Sequence[str] | None = None,
-    effects: Sequence[float] = EFFECTS,
-    **run: Any,
+    *, scenarios: Sequence[str] | None = None, effects: Sequence[float] = EFFECTS, **run: Any
 ) -> Study:
     """Simulate one model that is better than its equal rivals, and count how often each test finds it.
 

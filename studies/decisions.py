@@ -33,12 +33,7 @@ from skewanova.decision.joint_curves import (
     joint_curves_over_folds,
 )
 from skewanova.decision.leads import intervals_covering_zero, leader_intervals, locate_crossings
-from skewanova.decision.posterior import (
-    draw_posterior,
-    expected_gains,
-    expected_losses,
-    probability_best,
-)
+from skewanova.decision.posterior import draw_posterior, expected_gains, expected_losses, probability_best
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection
 from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import fraction_best

@@ -208,10 +208,7 @@ LEARNER_COLUMNS = (
 
 
 def learners_study(
-    *,
-    scenarios: Sequence[str] | None = None,
-    settings: Sequence[Setting] = SETTINGS,
-    **run: Any,
+    *, scenarios: Sequence[str] | None = None, settings: Sequence[Setting] = SETTINGS, **run: Any
 ) -> Study:
     """Count how often the default of `compare_estimators` finds a difference between models equal in truth.
 

@@ -21,13 +21,7 @@ from skewanova.base.checks import Bools, Floats, SkewanovaWarning
 from skewanova.comparison.analysis import choose_omnibus_test, choose_pairwise_test
 from skewanova.curves.areas import iauprec
 from skewanova.curves.roc import curve_from_scores
-from skewanova.inference import (
-    auprec_covariance,
-    compare_runs,
-    compare_test_set,
-    omnibus_test,
-    posthoc,
-)
+from skewanova.inference import auprec_covariance, compare_runs, compare_test_set, omnibus_test, posthoc
 from skewanova.inference.intervals import confidence_interval
 from skewanova.priors.evidence import Support
 from skewanova.priors.weightings import UniformPrior, typical_prior

@@ -20,11 +20,7 @@ from skewanova.curves.roc import RocCurve, curve_from_scores
 from skewanova.decision.measures import Measure, MeasuredCases, limit_areas, measure_gains
 from skewanova.inference.case_resampling import SortedScores, measure_models, measure_rates
 from skewanova.inference.sampling import Sample
-from skewanova.inference.single_test_set import (
-    ArcsineAreas,
-    compute_pair_tests,
-    omnibus_f_test,
-)
+from skewanova.inference.single_test_set import ArcsineAreas, compute_pair_tests, omnibus_f_test
 from skewanova.priors.evidence import Support
 from skewanova.priors.weightings import UniformPrior
 from skewanova.scores.design import fold_mean_interval

@@ -94,11 +94,7 @@ def _judged(curve: RocCurve, rule: str, prior: float) -> dict[str, tuple[float, 
     truth = operating.compute_measures(known[0], known[1], prior, COSTS)
     found = operating.compute_measures(recall, fpr, prior, COSTS)
     return {
-        name: (
-            found[name].value,
-            truth[name].value,
-            _holds(found[name], truth[name].value),
-        )
+        name: (found[name].value, truth[name].value, _holds(found[name], truth[name].value))
         for name in operating.MEASURES
     }
 

@@ -277,13 +277,7 @@ _LAYOUTS: Mapping[str, _Layout] = {
         _by_way,
     ),
     "power": _Layout(
-        _OF_RATES.__getitem__,
-        "rate of",
-        "test",
-        "head",
-        lambda row: _levels(row.share),
-        "replicates",
-        _rates,
+        _OF_RATES.__getitem__, "rate of", "test", "head", lambda row: _levels(row.share), "replicates", _rates
     ),
 }
 

@@ -561,11 +561,7 @@ def _independent(
     n_folds: int = 20, spread: float = 1.0, *, better: bool = False, n_models: int = 4
 ) -> Scenario:
     draw = partial(
-        binormal,
-        effect=CLEAR_EFFECT if better else 0.0,
-        n_folds=n_folds,
-        n_models=n_models,
-        spread=spread,
+        binormal, effect=CLEAR_EFFECT if better else 0.0, n_folds=n_folds, n_models=n_models, spread=spread
     )
     return Scenario(f"{n_folds} independent folds", n_folds, n_models, 0.0, draw, int(better))
 

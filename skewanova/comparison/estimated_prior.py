@@ -31,12 +31,7 @@ from skewanova.priors.estimation import EstimatedPrior, PriorEstimate
 from skewanova.priors.mixtures import N_BINS
 from skewanova.scores.reading import read_in_memory
 from skewanova.scores.table import ScoreTable, StreamedScores
-from skewanova.scores.unlabelled import (
-    LabelledCases,
-    UnlabelledScores,
-    as_unlabelled,
-    collect_labelled_cases,
-)
+from skewanova.scores.unlabelled import LabelledCases, UnlabelledScores, as_unlabelled, collect_labelled_cases
 
 #: Refinements of the grid of log-odds around the joint maximum, and the likelihood ratio that it covers.
 N_ZOOMS, MAX_RATIO = 4, 30.0

@@ -27,14 +27,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import iter_rows
 from skewanova.base.rounding import argsort_descending, snap_ties
-from skewanova.base.text import (
-    Table,
-    escape_text,
-    format_with_error,
-    merge_notes,
-    shorten_names,
-    wrap_lines,
-)
+from skewanova.base.text import Table, escape_text, format_with_error, merge_notes, shorten_names, wrap_lines
 from skewanova.comparison.analysis import choose_datasets_test, group_models
 from skewanova.comparison.pipeline import check_arguments, compare
 from skewanova.comparison.result import Comparison

@@ -60,12 +60,7 @@ from skewanova.report.pairs_verdict import CLASS_RISKS, write_values_verdict
 from skewanova.report.publication import Prose, write_values_methods
 from skewanova.report.source import select_primary
 from skewanova.report.tables import VALUES_TABLES
-from skewanova.scores.design import (
-    FoldDesign,
-    as_design,
-    design_without_cases,
-    fold_mean_interval,
-)
+from skewanova.scores.design import FoldDesign, as_design, design_without_cases, fold_mean_interval
 from skewanova.scores.kinds import VALUES_DESIGNS
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_in_memory

@@ -20,13 +20,7 @@ from skewanova.curves.estimators import (
     prior_averaged_area,
     vertex_precision,
 )
-from skewanova.curves.roc import (
-    RocCurve,
-    check_curve,
-    roc_curve,
-    steps_from_curve,
-    steps_from_scores,
-)
+from skewanova.curves.roc import RocCurve, check_curve, roc_curve, steps_from_curve, steps_from_scores
 from skewanova.priors.weightings import PriorLike, as_deployment_prior, unwrap_scalar
 
 
@@ -81,12 +75,7 @@ def _evaluate_area(area: Kernel, prior: ArrayLike) -> float | Floats:
     return unwrap_scalar(area(priors.ravel()).reshape(priors.shape))
 
 
-def iauprec(
-    roc: RocCurve,
-    deployment_prior: PriorLike,
-    *,
-    area_estimator: str = "trapezoid",
-) -> float:
+def iauprec(roc: RocCurve, deployment_prior: PriorLike, *, area_estimator: str = "trapezoid") -> float:
     """Return the mean AUPREC over a deployment prior (Landgrebe et al. 2006, eq. 5, normalised by the range).
 
     Parameters

@@ -80,9 +80,7 @@ def true_auprec(negative: FrozenDistribution, positive: FrozenDistribution, prio
 
 
 def true_iauprec(
-    negative: FrozenDistribution,
-    positive: FrozenDistribution,
-    deployment_prior: PriorLike,
+    negative: FrozenDistribution, positive: FrozenDistribution, deployment_prior: PriorLike
 ) -> float:
     """Return the mean AUPREC over a deployment prior, of a classifier whose scores have known distributions.
 

@@ -85,11 +85,7 @@ def drop_repeated_vertices(roc: RocCurve) -> RocCurve:
 
 
 def roc_curve(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    pos_label: object = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_score: ArrayLike, *, pos_label: object = None, sample_weight: ArrayLike | None = None
 ) -> RocCurve:
     """Return the ROC curve of scores; higher scores must indicate the positive class.
 

@@ -17,11 +17,7 @@ import numpy as np
 from skewanova.base.checks import Floats
 from skewanova.curves.groups import CompactCurve
 from skewanova.curves.sorting import RankedCases
-from skewanova.inference.case_deviations import (
-    CaseDeviations,
-    PriorProjection,
-    compute_r_factor,
-)
+from skewanova.inference.case_deviations import CaseDeviations, PriorProjection, compute_r_factor
 from skewanova.inference.case_resampling import (
     CurvePositions,
     JackknifeValues,

@@ -181,10 +181,7 @@ def measure_rates(model: SortedScores, threshold: float) -> tuple[Floats, Floats
 
 
 def measure_models(
-    sample: Sample,
-    scores: Iterable[NDArray[Any] | SortedScores],
-    weightings: Weightings,
-    area_estimator: str,
+    sample: Sample, scores: Iterable[NDArray[Any] | SortedScores], weightings: Weightings, area_estimator: str
 ) -> tuple[Floats, Floats]:
     """Return areas (n_models, n_weightings) and jackknife values (n_units, n_models, n_weightings)."""
     models = (score if isinstance(score, SortedScores) else SortedScores(sample, score) for score in scores)

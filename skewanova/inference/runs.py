@@ -27,12 +27,7 @@ from skewanova.base.checks import (
 from skewanova.base.rounding import TIE
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, pair_indices
 from skewanova.inference.sampling import name_models
-from skewanova.inference.single_test_set import (
-    LARGEST_DF,
-    OMNIBUS_FIELDS,
-    ModelComparison,
-    make_pair_tests,
-)
+from skewanova.inference.single_test_set import LARGEST_DF, OMNIBUS_FIELDS, ModelComparison, make_pair_tests
 
 #: Designs of runs: run j of all models shares something, such as the training sample, or nothing.
 RUN_DESIGNS = ("crossed", "nested")

@@ -24,21 +24,9 @@ from skewanova.inference.catalogue import get_test
 from skewanova.inference.ranks import rank_comparison
 from skewanova.plotting import comparisons, performance
 from skewanova.plotting.priors import get_estimates, plot_prior_estimate
-from skewanova.plotting.styling import (
-    Entry,
-    draw_legend,
-    estimate_text_width,
-    model_labels,
-    set_title,
-)
+from skewanova.plotting.styling import Entry, draw_legend, estimate_text_width, model_labels, set_title
 from skewanova.report.screen import MAX_MODELS, list_drawn_models
-from skewanova.report.source import (
-    ReportSource,
-    TestedResult,
-    get_control,
-    select_primary,
-    subsample,
-)
+from skewanova.report.source import ReportSource, TestedResult, get_control, select_primary, subsample
 
 #: Panels of a figure, and pairs of models in one panel; the files have all.
 MAX_PANELS, MAX_PAIRS = 6, 21

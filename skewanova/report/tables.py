@@ -436,8 +436,7 @@ PAIRS = FrameTable("pairs", ("Pair", "Test", "Measure", *DIFFERENCE), truncated=
 
 
 RANKING = FrameTable(
-    "ranking",
-    ("Model", "IAUPREC", "{level} interval", "Group", "Rank", "P(best)", "At rarest", "Max regret"),
+    "ranking", ("Model", "IAUPREC", "{level} interval", "Group", "Rank", "P(best)", "At rarest", "Max regret")
 )
 
 
@@ -543,8 +542,7 @@ VALUES_TABLES: Mapping[str, TableSpec | FrameTable] = {
 #: Ranking across data sets, and meta-analysis of each pair.
 ACROSS_TABLE = FrameTable("across", ("Model", "Mean rank", "Mean IAUPREC", "Best on", "Group"))
 HIERARCHICAL_TABLE = FrameTable(
-    "hierarchical",
-    ("Pair", "Difference", "{level} interval", "Adjusted p", "Between (SD)", "A new data set"),
+    "hierarchical", ("Pair", "Difference", "{level} interval", "Adjusted p", "Between (SD)", "A new data set")
 )
 
 

@@ -12,12 +12,7 @@ import pandas as pd
 from scipy.special import logit
 
 from skewanova.base.frames import iter_rows
-from skewanova.base.text import (
-    count_decimals,
-    format_number,
-    format_p,
-    format_prior_interval,
-)
+from skewanova.base.text import count_decimals, format_number, format_p, format_prior_interval
 from skewanova.decision.verdict import (
     FEW_NEGATIVES,
     FEW_POSITIVES,

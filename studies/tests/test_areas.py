@@ -170,12 +170,7 @@ def test_limits_of_one_sample_are_those_of_the_public_function(setting, prior, n
             warnings.simplefilter("ignore", SkewanovaWarning)
             given = folds if method == "cross_validation" else None
             interval = confidence_interval(
-                labels,
-                scores,
-                prior=prior,
-                method=method,
-                folds=given,
-                area_estimator="average_precision",
+                labels, scores, prior=prior, method=method, folds=given, area_estimator="average_precision"
             )
         np.testing.assert_allclose(limits, (interval.conf_low, interval.conf_high, 0), rtol=1e-9)
 
