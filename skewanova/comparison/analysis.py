@@ -148,7 +148,7 @@ class DesignAnalysis(ABC):
         limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
         **frames: pd.DataFrame,
     ) -> dict[str, pd.DataFrame]:
-        """Return `frames`, pairs, ranking with `limits`, difference_curves; three others empty if missing."""
+        """Return `frames`, pairs, ranking, difference_curves; prior_pairs, residuals, components or empty."""
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
@@ -274,7 +274,7 @@ class FoldTests:
 
     @cached_property
     def has_full_rank(self) -> bool:
-        """True if differences vary over folds in every direction, as Hotelling's test needs."""
+        """True if differences vary over folds in every direction, and halvings if any are not too few."""
         few = 0 < self.design.n_halvings < len(self.models) - 1
         return not few and fold_statistics.has_full_rank(build_fold_table(self.frame)[0])
 

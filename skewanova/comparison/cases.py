@@ -246,7 +246,7 @@ def build_difference_frame(result: CasesComparison) -> pd.DataFrame:
 
 
 def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return `add_equivalence_tests`, with its keywords `settings`, by a t posterior of each difference."""
+    """Return `add_equivalence_tests` by t posteriors, nan if a standard error is 0 and its difference not."""
     spread = np.where(result.std_error == 0, np.nan, result.std_error)
     equal = (result.std_error == 0) & (result.difference == 0)
     ahead, behind = (

@@ -245,7 +245,7 @@ def estimate_prior_from_tables(
 
 
 def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
-    """Return the models in both tables, and a note on each model in only one; raise if none is in both."""
+    """Return models in both, in the order of `table`, and a note on each other; raise if none is in both."""
     shared = [model for model in table.models if model in field_scores.models]
     if not shared:
         raise InputError(
@@ -352,7 +352,7 @@ def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
 def _bin_cases(
     estimates: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
 ) -> batches.CaseBins:
-    """Return CaseBins of the labelled cases of all models (raise if none), and of the unlabelled ones."""
+    """Return bins of cases labelled in all models (raise if none), and unlabelled, jointly only if paired."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
         raise InputError("the models must share labelled cases, but have none; pass rows of one model alone")

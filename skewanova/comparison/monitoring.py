@@ -142,7 +142,7 @@ class MonitorReport(FrameResult):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """A sentence a batch: prior with limits, state, if the prior moved; one on the labelled cases."""
+        """A sentence a batch: prior with limits, state, if the prior moved; one on labelled cases, if any."""
         result = []
         for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
@@ -157,7 +157,7 @@ class MonitorReport(FrameResult):
         return (*result, *self._describe_lead())
 
     def _describe_lead(self) -> Iterator[str]:
-        """Yield a sentence on the first batch behind, the last, or too few labels; none without labels."""
+        """Yield a sentence on the first batch behind, else the last, else on few labels; none without any."""
         rows = [*iter_rows(self.lead)]
         names = [shorten_name(name) for name in (self.chosen, self.runner_up)]
         if self.runner_up and not rows:
@@ -321,7 +321,7 @@ def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
 
 
 def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[DeploymentPrior, str]:
-    """Return the prior, or the comparison's (raise if a folder's is not uniform), and the area estimator."""
+    """Return the prior, else the comparison's (a folder's only if uniform or one prior), and estimator."""
     settings = load_ranking(comparison, "comparison")[1]
     estimator = check_choice(str(settings.get("area_estimator", "trapezoid")), ESTIMATORS, "area_estimator")
     if deployment_prior is not None:
@@ -340,7 +340,7 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
 def _judge_lead(
     batches: Mapping[str, tuple[Bools, Floats]], measure: tuple[DeploymentPrior, str], looks: Looks
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield `LEAD_COLUMNS` by batch: its longest window of enough labels behind, else ahead, else open."""
+    """Yield `LEAD_COLUMNS` of batches with enough labels in a window: the longest behind, ahead or open."""
     labelled = {name: cases for name, cases in batches.items() if len(cases[0])}
     for number, name in enumerate(labelled, 1):
         level = 1 - 2 * float(norm.sf(looks.critical_value(number)))
@@ -395,7 +395,7 @@ class Looks(NamedTuple):
         return self.alpha / self.size if self.size is not None else self.alpha * 6 / (np.pi * number) ** 2
 
     def critical_value(self, number: int, *, of_moves: bool = False) -> float:
-        """Return critical |z| over all looks, of means or moves; without size, of one look's means."""
+        """Return critical |z| over all looks, of means or moves; without size, of look `number`, for both."""
         if self.size is not None:
             return simulate_critical_values(self.size, self.alpha)[of_moves]
         return float(norm.isf(self.share(number) / (2 * len(_list_windows(number)))))

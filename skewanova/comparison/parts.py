@@ -342,7 +342,7 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
-    """Return dataset, model, iauprec, std_error (nan if unknown), n_folds, rank (1: best), by data set."""
+    """Return dataset, model, iauprec, std_error (nan if unknown), n_folds, rank (1: best, ties averaged)."""
     parts = []
     for name, result in comparisons.items():
         spread = iauprec_covariance(result.evaluation)
@@ -357,7 +357,7 @@ def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
 
 
 def _build_ranking(means: pd.DataFrame) -> pd.DataFrame:
-    """Return rank, model, mean_rank, iauprec, n_best, a row a model by mean rank, then by mean IAUPREC."""
+    """Return model, mean_rank, iauprec, n_best, rank, a row a model by mean rank, then by mean IAUPREC."""
     best = means["rank"] == means.groupby("dataset")["rank"].transform("min")
     groups = means.assign(best=best).groupby("model", sort=False, observed=True)
     frame = groups.agg(mean_rank=("rank", "mean"), iauprec=("iauprec", "mean"), n_best=("best", "sum"))
@@ -497,7 +497,7 @@ class ClassesComparison(PartsResult):
         )
 
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
-        """Return template variables: title, subject, and phrases (choice and prior) by class."""
+        """Return template variables: title, subject, and phrases[class], with keys choose and prior."""
         priors = self._describe_priors()
         return {
             "title": f"Classifiers compared for {len(priors)} classes",

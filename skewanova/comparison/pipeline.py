@@ -215,7 +215,7 @@ def compare(
 def _run_analysis(
     measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return all frames of the analysis of the design, by name, and the warnings."""
+    """Return all frames but auprec and iauprec, by name, `mixed` last among the tests, and the warnings."""
     kinds: dict[str, type[DesignAnalysis]] = {"test_set": TestSetAnalysis, "runs": RunsAnalysis}
     design = kinds.get(measures.design.kind, FoldsAnalysis)(measures, options)
     table = decision_table(measures, rng=options.rng)
@@ -242,7 +242,7 @@ def _run_analysis(
 
 
 def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:
-    """Return by name the arguments (prior in words, `seed` for `rng`), design, number of models and folds."""
+    """Return arguments (prior in words, `seed` None if rng is no int), design in parts, n_models, n_folds."""
     weighting, design = measures.deployment_prior, measures.design
     return {
         "deployment_prior": weighting.describe(),
@@ -398,7 +398,7 @@ def compare_estimators(
 
 
 def name_estimators(estimators: object) -> dict[str, Any]:
-    """Return estimators by name, of a sequence by class, numbered if it repeats; raise for fewer than two."""
+    """Return estimators by name, of a sequence by class: SVC, SVC 2; raise for fewer than two, for pairs."""
     result: Any = estimators
     if isinstance(estimators, list | tuple):
         if any(isinstance(item, tuple) for item in estimators):
@@ -447,7 +447,7 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
 
 
 def _check_design(design: str | FoldDesign, test_fraction: float | None) -> FoldDesign:
-    """Return the design of the splits to make, numbers of halvings and inner folds filled in; or raise."""
+    """Return the design, defaults set but for a fraction that neither states (None); raise for other ones."""
     kind = design.kind if isinstance(design, FoldDesign) else design
     if kind not in BUILT_IN_DESIGNS:
         raise InputError(

@@ -178,7 +178,7 @@ class ValuesComparison(PublishedResult):
         )
 
     def _format_details(self, width: int) -> list[str]:
-        """Return sections of text: design, conclusions, pairs, plans and warnings."""
+        """Return sections of text: design, conclusions, pairs, effects, plans and, if any, warnings."""
         short = shorten_names(self.ranking["model"])
         heading = f"{len(self.ranking)} models, {self.settings['design_description']}, level {self.alpha:g}"
         tables = [self.SPECS[name].make(self) for name in ("pairwise", "effects", "plans")]
@@ -290,7 +290,7 @@ def _make_comparison(
     frames: Mapping[str, pd.DataFrame],
     notes: Sequence[str],
 ) -> ValuesComparison:
-    """Return the result, its tests named by the measure; `settings` add to those of the options."""
+    """Return the result, missing frames empty, `response` the measure; `settings` add to those of options."""
     named = {name: frames[name].assign(response=table.measure) for name in ("tests", "pairs")}
     unit = str(settings["unit"])
     return ValuesComparison(
@@ -324,7 +324,7 @@ def _order_gains(table: ValueTable, sign: float, unit: str) -> pd.DataFrame:
 def _analyse_folds(
     tests: FoldTests, table: ValueTable, settings: Mapping[str, Any], *, size: Floats | None = None
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return frames of VALUES_FRAMES by name, from tests over folds, runs or data sets, and warnings."""
+    """Return values, tests, pairs, ranking, effects, equivalence (if rope), assumptions, plans; warnings."""
     options, unit, rope = tests.options, settings["unit"], settings["rope"]
     report_stage("tests of all models")
     omnibus = tests.test_models()
@@ -363,7 +363,7 @@ EMPTY_FRAMES = {
 
 
 def resolve_design(design: str | FoldDesign, table: ValueTable) -> tuple[FoldDesign, str]:
-    """Return the design of the values, and their unit (fold, run or data set); raise if it is not known."""
+    """Return design ("independent" if the unit is a run or data set), unit (else fold); raise if unknown."""
     name = design if isinstance(design, str) else as_design(design).kind
     if table.has_datasets and name == "auto":
         name = "datasets"
@@ -408,7 +408,7 @@ def choose_primary_tests(
 
 
 def _mean_ranks(gains: Floats) -> Floats:
-    """Return the mean rank (n_models,) of gains (n_folds, n_models) over folds, 1 for the best."""
+    """Return mean ranks (n_models,) over folds of gains (n_folds, n_models), 1 the best, ties averaged."""
     return np.asarray(rankdata(snap_ties(-gains), axis=1).mean(axis=0))
 
 
@@ -423,7 +423,7 @@ def _order_models(gains: Floats, unit: str) -> list[int]:
 def _rank(
     tests: FoldTests, pairs: pd.DataFrame, unit: str, *, sign: float, size: Floats | None
 ) -> pd.DataFrame:
-    """Return the ranking of the models, whose gains are `sign` times their values."""
+    """Return the frame `ranking` of values (`sign` times gains) over folds, models as in `tests`."""
     (gains, models), options, design = build_fold_table(tests.frame), tests.options, tests.design
     mean, std, n_folds = gains.mean(axis=0), gains.std(axis=0, ddof=1), len(gains)
     interval = fold_mean_interval(mean, std, n_folds, ratio=design.ratio, level=1 - options.alpha, size=size)
@@ -447,7 +447,7 @@ def _make_ranking(
     limits: tuple[Floats, Floats],
     **columns: Any,
 ) -> pd.DataFrame:
-    """Return the ranking from means of gains with their limits, the groups and ranks by the primary pairs."""
+    """Return the ranking in the order of `models`, of values (`sign` times gains); with bh, ranks 1 to n."""
     low, high = np.sort([sign * limits[0], sign * limits[1]], axis=0)
     letters = group_models(models, pairs, options.control)
     frame = pd.DataFrame(
@@ -521,7 +521,7 @@ def _compare_scores(
 
 
 def _adapt_design(design: FoldDesign, measure: Measure) -> tuple[FoldDesign, str]:
-    """Return the design by which a measure is tested, and its unit; raise for fixed and nested runs."""
+    """Return the design of tests (without halvings, runs independent), unit; raise for fixed, nested runs."""
     if design.is_test_set:
         return design, "test set"
     if not design.has_runs:
@@ -573,7 +573,7 @@ def _follow_prior(
 def _analyse_cases(
     analysis: TestSetAnalysis, measure: Measure, table: ValueTable, *, rope: float | None
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return frames of VALUES_FRAMES by name, from jackknife tests over cases; and warnings."""
+    """Return frames as `_analyse_folds`, of jackknife tests over cases (p_value nan if refused); warnings."""
     evaluation, options = analysis.evaluation, analysis.options
     measured = _measure_cases(evaluation, measure, options.alpha)
     areas = measured.areas
@@ -632,7 +632,7 @@ def _measure_cases(evaluation: Evaluation, measure: Measure, alpha: float) -> Me
 def _rank_cases(
     measured: MeasuredCases, result: CasesComparison, pairs: pd.DataFrame, options: Options, *, sign: float
 ) -> pd.DataFrame:
-    """Return the ranking of the models on a test set, whose gains are `sign` times their values."""
+    """Return the frame `ranking` of values (`sign` times gains) on a test set; std and mean_rank are nan."""
     models, mean, areas = list(result.models), result.estimate, measured.areas
     p_best = probability_best(mean, areas.area_covariance, df=areas.sample.df, rng=options.rng)
     return _make_ranking(
