@@ -75,7 +75,7 @@ _issued: ContextVar[set[str]] = ContextVar("issued")
 
 
 def warn_each(notes: Iterable[str]) -> tuple[str, ...]:
-    """Issue distinct notes as SkewanovaWarnings, once in a `warn_once` block; return the distinct notes."""
+    """Issue distinct notes as SkewanovaWarnings, once in a `warn_once` block; return all, without repeats."""
     unique, issued = tuple(dict.fromkeys(notes)), _issued.get(set())
     for note in unique:
         if note not in issued:
@@ -108,7 +108,7 @@ _SKIPPED_FILES = (
 
 
 def _find_user_level() -> int:
-    """Return the level of the first caller outside `_SKIPPED_FILES`, for `warnings.warn`."""
+    """Return the `stacklevel` of the first frame outside `_SKIPPED_FILES`, for a warning of the caller."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED_FILES):
         frame, level = frame.f_back, level + 1
@@ -155,12 +155,12 @@ def check_prior(value: float, name: str = "prior") -> float:
 
 
 def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
-    """Return one prior or a list as a vector of floats; raise unless all are in [SMALLEST_PRIOR, 1)."""
+    """Return one prior or a list as a vector; raise if empty, 2-D or not all in [SMALLEST_PRIOR, 1)."""
     return check_vector(np.atleast_1d(check_priors(value, name)), name)
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
-    """Return skews (negatives per positive) as floats of the same shape; raise if any is not in (0, inf)."""
+    """Return skews (negatives per positive) as floats of the same shape; raise for 0 or less, inf or nan."""
     skew = check_float_array(value, name)
     bad = skew[~((skew > 0) & np.isfinite(skew))]
     if bad.size:
@@ -260,7 +260,7 @@ def check_text(names: Iterable[str], what: str) -> None:
 
 
 def check_named_models(models: object, name: str) -> None:
-    """Raise unless `models` is a mapping, not empty, whose keys are all text."""
+    """Raise unless `models` is a mapping, not empty, whose keys are all text that UTF-8 can write."""
     if not isinstance(models, Mapping):
         kind = type(models).__name__
         raise InputTypeError(f"`{name}` must be a mapping by names, as {{'A': a, 'B': b}}, but got {kind}")
@@ -273,7 +273,7 @@ def check_named_models(models: object, name: str) -> None:
 
 
 def suggest_name(value: object, choices: Iterable[str]) -> str:
-    """Return "; did you mean 'NAME'?" with the closest of the choices, or "" if none is close."""
+    """Return "; did you mean 'NAME'?" with the choice closest to the value in lower case, "" if none is."""
     matches = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)
     return f"; did you mean {matches[0]!r}?" if matches and matches[0] != value else ""
 
@@ -304,7 +304,7 @@ def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[An
 
 
 def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = name_row) -> NDArray[Any]:
-    """Return `to_array(values)`, a list of ints beyond any dtype as doubles; if `exact`, raise if rounded."""
+    """Return `to_array(values)`, even text; make a list of huge numbers doubles or, if `exact`, raise."""
     array = to_array(values, name, where=where)
     typed = hasattr(values, "dtype") or array.dtype != object
     if typed or not all(isinstance(value, Integral | float) for value in array.flat):
@@ -360,7 +360,7 @@ def find_rounded(values: NDArray[Any]) -> int | None:
 def check_scores(
     y_score: ArrayLike, name: str = "y_score", *, where: RowName = name_row, remedy: str = ""
 ) -> NDArray[Any]:
-    """Return real scores as a vector in their own dtype, infinite ones too; raise if one is NaN."""
+    """Return real or boolean scores, maybe infinite, in their own dtype; raise if NaN, empty or not 1-D."""
     score = check_real(check_vector(to_numbers(y_score, name, where=where), name), name, where, remedy)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
@@ -414,7 +414,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 def check_weights(
     sample_weight: ArrayLike, name: str = "sample_weight", *, where: RowName = name_row
 ) -> Floats:
-    """Return weights, even all 0, as floats; raise if below 1e-200 of the largest, or of infinite sum."""
+    """Return weights as floats; raise unless each is 0 or above 1e-200 of the largest, and the sum finite."""
     weight = check_vector(check_float_array(sample_weight, name, "a list of numbers"), name)
     largest = float(weight.max())
     valid = {"finite and not negative": np.isfinite(weight) & (weight >= 0)}
@@ -466,7 +466,7 @@ def check_labelled_scores(
 
 
 def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[Any]:
-    """Return labels as floats if all are numbers or their text, else as text; raise if one is missing."""
+    """Return labels as floats if all are (text of) numbers that doubles hold, else text; raise if missing."""
     if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _has_large(labels)):
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
@@ -484,7 +484,7 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
 
 
 def _encode_distinct(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
-    """Return distinct values (by type and value) in order of appearance, and the index of each value."""
+    """Return distinct values (all, if some cannot be hashed), in order, and the index of each value."""
     codes_of: dict[Any, int] = {}
     try:
         codes = [codes_of.setdefault((type(value), value), len(codes_of)) for value in values]

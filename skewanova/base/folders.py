@@ -86,7 +86,7 @@ def _read_versions() -> Mapping[str, str]:
 
 
 def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return figure formats from names or text such as `svg,png`; () for None, `none`; raise for others."""
+    """Return distinct figure formats from names or text such as `svg,png`, () from None; leave out `none`."""
     if figures is None:
         return ()
     listed: Any = figures.split(",") if isinstance(figures, str) else figures
@@ -96,7 +96,7 @@ def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return {relative name: SHA-256} of the files that a folder's provenance lists; {} if it has none."""
+    """Return {relative name: SHA-256} of the files that a folder's provenance lists; {} if unreadable."""
     try:
         provenance = json.loads((folder / PROVENANCE).read_bytes())
         files = provenance["files"] if provenance["tool"] == "skewanova" else {}
@@ -180,7 +180,7 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
 
 
 def _check_place(target: Path) -> None:
-    """Raise unless the target is new or a folder, and neither mounted nor (above) the current folder."""
+    """Raise if its nearest existing parent is a file, or it is mounted, or is or holds the current folder."""
     existing = next(path for path in (*target.parents, target) if os.path.lexists(path))
     if not existing.is_dir():
         raise InputError(f"`directory` cannot be written ({existing.name!r} is a file); choose another place")
@@ -258,7 +258,7 @@ def replace_folder(
 
 
 def _replace(target: Path, new: Path, old: Path) -> None:
-    """Rename `target`, if any, to `old` and `new` to `target`; restore the earlier one after an error."""
+    """Rename `target`, if any, to `old` and `new` to `target`; after an error, put `old` back or beside."""
     _check_place(target)
     _check_content(target, target.name)
     try:
@@ -320,7 +320,7 @@ def is_closed_pipe(error: OSError) -> bool:
 
 
 def find_free_memory() -> int | None:
-    """Return the least of physical, available and the container's free memory in bytes, or None."""
+    """Return the least of physical, available and the container's free memory in bytes; None if unknown."""
     sizes = []
     with suppress(AttributeError, OSError, ValueError):  # no such function on Windows
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

@@ -25,7 +25,7 @@ TIE_SLACK = 1e-10
 
 
 def snap_ties(values: ArrayLike) -> Floats:
-    """Return the values with near-ties along the last axis replaced by the least of them; nan stays nan."""
+    """Return values with each chain of near-ties along the last axis replaced by its least; nan stays nan."""
     array = np.asarray(values, dtype=np.float64)
     order = np.argsort(array, axis=-1, kind="stable")
     ranked = np.take_along_axis(array, order, axis=-1)

@@ -171,7 +171,7 @@ def format_with_error(value: float, error: float) -> str:
 
 
 def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
-    """Return the first rows by test and response, about MAX_ROWS in all, and a sentence on the cut, or ""."""
+    """Return the first rows of each test and response, about MAX_ROWS in all, and a sentence on it or ""."""
     if len(frame) <= MAX_ROWS:
         return frame, ""
     families = [column for column in ("test", "response") if column in frame]
@@ -336,7 +336,7 @@ def wrap_lines(lines: Iterable[str], width: int) -> str:
 
 
 def format_section(title: str, items: Iterable[str], width: int) -> str:
-    """Return a title and a bulleted list, wrapped to the width, as one text."""
+    """Return a title, not wrapped, and a bulleted list, wrapped to the width, as one text."""
     return "\n".join([title, *(format_item(text, width) for text in items)])
 
 
@@ -361,7 +361,7 @@ def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]
 
 
 def shorten_notes(notes: Iterable[str]) -> list[str]:
-    """Return the first note of each kind, with "(and N more like it)" if there are others."""
+    """Return the first of notes that differ only in numbers and quoted names, with "(and N more like it)"."""
     groups = group_notes(("", note) for note in notes)
     counts = [f" (and {len(others)} more like it)" if others else "" for _, *others in groups]
     return [group[0][1] + count for group, count in zip(groups, counts, strict=True)]
@@ -387,13 +387,13 @@ def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def shorten_name(name: str, width: int = NAME_WIDTH) -> str:
-    """Return the name on one line, cut to `width` characters that end in "..." if it is longer."""
+    """Return the name on one line, single-spaced; if longer than `width`, cut to it with "..." at the end."""
     line = " ".join(escape_text(name).split())
     return line if len(line) <= width else f"{line[: max(width - 3, 1)].rstrip()}..."
 
 
 def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Return blocks of column indices from 1 that fit the width beside column 0, at least one in each."""
+    """Return column indices from 1 in blocks, of one or more, that fit the width beside column 0, or [[]]."""
     blocks: list[list[int]] = [[]]
     for column in range(1, len(widths)):
         used = widths[0] + sum(2 + widths[j] for j in [*blocks[-1], column])

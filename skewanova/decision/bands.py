@@ -153,7 +153,7 @@ def difference_curves(
 def tabulate_differences(
     tests: DifferenceTests, models: Sequence[str], *, alpha: float, control: str | None, rng: Seed
 ) -> pd.DataFrame:
-    """Return the frame of :func:`difference_curves` from tests of any measure."""
+    """Return the frame of :func:`difference_curves` from tests of any measure, all priors supported."""
     selected = mask_compared_pairs(models, control)
     columns = np.array(_difference_values(tests, selected, alpha=alpha, n_draws=N_DRAWS, rng=rng))
     frame = _build_difference_frame(models, tests[0].priors, columns, selected)
@@ -163,7 +163,7 @@ def tabulate_differences(
 def _build_difference_frame(
     models: Sequence[str], grid: Floats, columns: Floats, selected: Bools
 ) -> pd.DataFrame:
-    """Return model_a, model_b, prior, `DIFFERENCE_TESTS` (6, n_pairs, n_priors), of `selected` (n_pairs,)."""
+    """Return model_a, model_b, prior and `DIFFERENCE_TESTS`, pair by pair, of the `selected` (n_pairs,)."""
     names, (a, b) = np.asarray(models, dtype=object), pair_indices(len(models))
     pairs: dict[str, Any] = {"model_a": names[a], "model_b": names[b]}
     keys = {name: np.repeat(side, len(grid)) for name, side in pairs.items()}
@@ -229,7 +229,7 @@ def difference_grid(evaluation: Evaluation) -> Floats:
 
 
 def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
-    """Return half-width / std_error of the band of largest std_error; None unless that is above 0."""
+    """Return half-width / std_error of the band of largest std_error (or nan); None if that is 0 or none."""
     error = differences["std_error"].to_numpy(dtype=np.float64)
     if not np.nanmax(error, initial=0.0) > 0:
         return None
@@ -448,7 +448,7 @@ def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]
 def pair_critical_value(
     joint: JointCurves, alpha: float, *, selected: Bools | None = None, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> float:
-    """Return the simultaneous critical |t| (over cases |z|) of selected pairs; nan without a covariance."""
+    """Return the simultaneous critical |t| (over cases |z|) of selected pairs; nan if it cannot be drawn."""
     if not joint.has_covariance:
         return np.nan
     varies = np.sqrt(joint.pairs()[1]) > ROUNDING
@@ -485,7 +485,7 @@ def _draw_max_pair_z(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, 
 
 
 def _mean_critical_value(joint: JointCurves, alpha: float, *, n_draws: int, rng: Seed) -> float:
-    """Return the critical |t| (over cases |z|) of all means at all priors; nan without a covariance."""
+    """Return the critical |t| (over cases |z|) of all means at all priors; nan if it cannot be drawn."""
     if not joint.has_covariance:
         return np.nan
     columns = joint.deviations.reshape(len(joint.deviations), -1).copy()

@@ -100,7 +100,8 @@ def joint_curves_over_folds(
     """Return the curves of means over folds of values (n_folds, n_models, n_priors).
 
     Their covariance is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003), or increased by the mean square
-    of differences between halves (n_halvings, n_models, n_priors). It is unknown with one fold.
+    of differences between halves (n_halvings, n_models, n_priors), whose number is the df. It is unknown (df
+    nan) with one fold.
     """
     n_folds, mean = len(values), values.mean(axis=0)
     if n_folds < 2:

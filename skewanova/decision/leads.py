@@ -47,7 +47,7 @@ def find_regions(evaluation: Evaluation) -> pd.DataFrame:
     DataFrame
         One row for each range of priors with one best model, ascending, with columns model, prior_low,
         prior_high, margin and runner_up. The limits are the crossings of mean curves. ``margin`` is the lead
-        over ``runner_up``, the second-best model, averaged over the priors of the region.
+        over ``runner_up``, the second-best model (nan and "" without one), averaged over the region.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
         the delta method, and ``df`` are the degrees of freedom (infinite for one fold). The interval contains
         the priors around the crossing at which the paired t of the difference stays within its two-sided
         critical value (Fieller 1954). The variance over folds is that of Nadeau and Bengio (2003); with one
-        fold, it is the jackknife variance over cases. The limits are roots of polynomials.
+        fold, it is the jackknife variance over cases. The limits are roots of polynomials, or nan.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def interpolate_crossings(joint: JointCurves, models: Sequence[str], alpha: floa
 
 
 def _find_limit(nodes: Floats, excess: Floats) -> tuple[float, bool]:
-    """Return where excess, outward from a crossing, rises above 0; the last node and True if nowhere."""
+    """Return (node where excess rises above 0, False), (last node, True) if nowhere, (nan, False) if nan."""
     if np.isnan(excess).any():
         return np.nan, False
     outside = np.flatnonzero(excess > 0)
@@ -179,7 +179,7 @@ def _find_limit(nodes: Floats, excess: Floats) -> tuple[float, bool]:
 
 
 def locate_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
-    """Return the crossings of all pairs, pair by pair; their intervals are nan if the critical value is."""
+    """Return the crossings, pair by pair, none at one prior; intervals are nan if the critical value is."""
     if panel.low == panel.high:
         return []
     difference, variance = panel.joint.pairs()
@@ -280,7 +280,7 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
     -------
     DataFrame
         Columns prior_low, prior_high, leader, contender and shortfall, one row for each range of priors and
-        contender. ``leader`` has the largest mean AUPREC in the range, and is a contender itself.
+        contender. ``leader`` has the largest mean AUPREC in the range, and is the first contender.
         ``shortfall`` is the mean of the leader less that of the contender, averaged over the log-odds. The
         limits are exact. A model is excluded where the simultaneous band of
         :func:`~skewanova.decision.difference_curves` puts it below another (Gupta 1965; Hsu 1984), at
@@ -299,7 +299,7 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
 def _compute_bands(
     evaluation: Evaluation, alpha: float, rng: Seed
 ) -> tuple[PanelCurves, tuple[str, ...], float]:
-    """Check the input; return curves, names of the models, and simultaneous critical |t| of pairs."""
+    """Check the input; return curves, names of models, and critical |t| (over cases |z|) of bands."""
     check_levels(len(check_evaluation(evaluation).models), 2)
     check_alpha(alpha)
     critical = pair_critical_value(joint_curves(evaluation, grid_of_bands(evaluation)), alpha, rng=rng)
@@ -394,7 +394,7 @@ def leader_intervals(panel: PanelCurves, critical: float) -> list[LeaderInterval
 
 
 def band_intervals(panel: PanelCurves, critical: float) -> list[tuple[int, int, float, float]]:
-    """Return (better, worse, low, high), indices and log-odds, of bands without 0 from prior `rarest` on."""
+    """Return (better, worse, low, high), indices and log-odds, of bands without 0, from `rarest` on."""
     if np.isnan(critical):
         return []
     floor, top = float(logit(max(panel.low, panel.rarest))), float(logit(panel.high))
@@ -428,7 +428,7 @@ def _join_ranges(ranges: Iterable[tuple[int, float, float]]) -> list[tuple[int, 
 
 
 def _complement_ranges(edges: Floats, ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the gaps (low, high) between ascending ranges, from the first to the last edge."""
+    """Return gaps (low, high) above MIN_WIDTH between ascending ranges, from the first to the last edge."""
     ends = [float(edges[0]), *(end for limits in ranges for end in limits), float(edges[-1])]
     return [(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if high - low > MIN_WIDTH]
 

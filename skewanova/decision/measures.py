@@ -156,7 +156,7 @@ class Measure:
         return VALUES[self.value](tpr, fpr, priors, costs or (1.0, 1.0))
 
     def by_prior(self, curves: Mapping[Cell, RocCurve], priors: Floats) -> Floats:
-        """Return the measure of every curve at every prior, (n_curves, n_priors)."""
+        """Return the measure (n_curves, n_priors), flagging no case where no threshold meets the target."""
         if self.rule is None:
             return np.repeat(aucs_of_groups(curves)[:, None], len(priors), axis=1)
         rows = []

@@ -249,7 +249,7 @@ def find_smallest_counts(has_power: Callable[[NDArray[np.int64]], Bools], reacha
 
 
 def case_factor_for_power(power_of: Callable[[float], float], power: float) -> float:
-    """Return f with power_of(f) = power, at least 1e-6; infinite beyond 1e9, nan if power_of(1) is nan."""
+    """Return f with power_of(f) = power, at least 1e-6; infinite beyond 1e9; nan if power_of gives nan."""
     smallest, largest = power_of(MIN_FACTOR), power_of(MAX_FACTOR)
     if np.isnan(power_of(1.0)):
         return np.nan
