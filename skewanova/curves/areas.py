@@ -70,7 +70,7 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
 
 
 def _evaluate_area(area: Kernel, prior: ArrayLike) -> float | Floats:
-    """Return the areas at priors, in the shape of the priors; one prior gives a float."""
+    """Return the areas in the shape of the priors, a float for a scalar; raise unless they are in (0, 1)."""
     priors = check_priors(prior)
     return unwrap_scalar(area(priors.ravel()).reshape(priors.shape))
 

@@ -56,7 +56,7 @@ def chebyshev_transform(count: int) -> Floats:
 
 
 def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
-    """Return the ends of panels in log-odds (half a unit off, if one prior), and priors at all nodes."""
+    """Return panel ends in log-odds (0.5 either side if low is high), and priors (n_nodes,) at nodes."""
     first, last = float(logit(low)), float(logit(high))
     count = max(1, int(np.ceil((last - first) / PANEL_WIDTH)))
     edges = np.linspace(first, last, count + 1) if low < high else np.array([first - 0.5, first + 0.5])
@@ -71,7 +71,7 @@ def _panel_coefficients(edges: Floats, values: Floats) -> list[Floats]:
 
 
 def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], ...]:
-    """Return for each panel the series of every row of values (n_functions, n_priors) at `panel_priors`."""
+    """Return, by panel, each function's series in log-odds, from values (n_functions, n_panel_priors)."""
     return tuple(
         tuple(Chebyshev(row, domain=domain) for row in coefficients)
         for domain, coefficients in zip(
@@ -81,7 +81,7 @@ def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], 
 
 
 def function_series(edges: Floats, values: Floats) -> list[Chebyshev]:
-    """Return for each panel the series of one function, from its values (n_priors,)."""
+    """Return, by panel, one function's series in the log-odds, from its values at `panel_priors`."""
     return [series for (series,) in panel_series(edges, values[None])]
 
 
@@ -135,7 +135,7 @@ class MeanCurves:
         return cls(low, high, edges, panel_series(edges, mean_auprec(priors)))
 
     def evaluate(self, priors: Floats | float, models: Sequence[int] | None = None) -> Floats:
-        """Return mean AUPREC (n_models, n_priors) at priors, or one, of all models or of these indices."""
+        """Return mean AUPREC (n_models, n_priors), one column for a float, of all models or these indices."""
         x = np.atleast_1d(logit(priors))
         panel = self._panel_of(x)
         chosen = range(len(self.panels[0])) if models is None else models
@@ -147,7 +147,7 @@ class MeanCurves:
         return values
 
     def _panel_of(self, x: Floats) -> NDArray[np.intp]:
-        """Return the index of the panel of each log-odds `x`."""
+        """Return the index of the panel of each log-odds `x`; outside all panels, of the nearest."""
         return np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1)
 
     def leader(self, prior: float) -> int:
@@ -165,7 +165,7 @@ class MeanCurves:
         )
 
     def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
-        """Return the most by which a region's leader exceeds a model in [low, high]; 0 if that is outside."""
+        """Return a region leader's largest lead over a model, where the region meets [low, high], or 0."""
         leader, first, last = region
         first, last = max(first, low), min(last, high)
         if first > last:
@@ -175,7 +175,7 @@ class MeanCurves:
         return float((best - other).max())
 
     def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
-        """Return the minimum of a model's mean AUPREC between two priors, and the prior where it is."""
+        """Return the minimum of a model's mean AUPREC between two priors, and its (first) prior."""
         turns = (_find_roots(panel[model].deriv()) for panel in self.panels)
         priors = self._inner_priors(turns, low, high)
         (values,) = self.evaluate(priors, [model])

@@ -166,7 +166,7 @@ def true_roc(negative: FrozenDistribution, positive: FrozenDistribution, *, n_po
 
 
 def curve_from_rates(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
-    """Return the curve (sizes nan) from (0, 0) by rates at descending thresholds to (1, 1), none twice."""
+    """Return the curve, without sizes or repeats, from (0, 0) at inf by these rates to (1, 1) at -inf."""
     ends = ((0.0, fpr, 1.0), (0.0, tpr, 1.0), (np.inf, thresholds, -np.inf))
     false, true, levels = (np.concatenate(([first], values, [last])) for first, values, last in ends)
     return drop_repeated_vertices(RocCurve(false, true, levels, np.nan, np.nan))
@@ -237,7 +237,7 @@ def _recall_nodes(
 
 
 def _find_rate_panels(negative: FrozenDistribution, positive: FrozenDistribution) -> Floats:
-    """Return ascending panel ends in the logit of recall, even in the logit of either rate."""
+    """Return panel ends, ascending logits of recall: even, at even logits of the fpr, at support ends."""
     even = np.arange(-MAX_LOGIT, MAX_LOGIT + 0.25, 0.5)
     scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))
     ends = _logit_recall(positive, np.array(negative.support(), dtype=np.float64))
@@ -246,13 +246,13 @@ def _find_rate_panels(negative: FrozenDistribution, positive: FrozenDistribution
 
 
 def _logit_recall(positive: FrozenDistribution, score: Floats) -> Floats:
-    """Return the logit of the recall at each threshold `score`."""
+    """Return the logit of the recall at each threshold `score`; infinite outside the support."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(positive.sf(score)) - np.log(positive.cdf(score)))
 
 
 def _check_frozen_continuous(negative: FrozenDistribution, positive: FrozenDistribution) -> None:
-    """Raise unless both are frozen continuous distributions with valid parameters."""
+    """Raise a TypeError unless both are frozen and continuous, a ValueError if a median is not finite."""
     for name, distribution in (("negative", negative), ("positive", positive)):
         if not all(hasattr(distribution, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
             raise InputTypeError(
@@ -334,12 +334,12 @@ def find_best_power(positive: Floats, negative: Floats) -> float:
     # with geometric mean 1, the Jacobian is 1 and powers of large scores are finite
     centre = np.exp(log_sum / (len(positive) + len(negative)))
 
-    def loss(power: float) -> float:
+    def minus_log_likelihood(power: float) -> float:
         return float(
             sum(len(s) * np.log(special.boxcox(s / centre, power).std()) for s in (positive, negative))
         )
 
-    return float(minimize_scalar(loss, bounds=POWERS, method="bounded", options={"xatol": 1e-8}).x)
+    return float(minimize_scalar(minus_log_likelihood, bounds=POWERS, options={"xatol": 1e-8}).x)
 
 
 def normality_p_value(values: Floats) -> float:
@@ -420,7 +420,7 @@ class BinormalFit:
     def precision_recall(
         self, prior: float | None = None, *, recall: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Return precision and recall (in this order) at recalls in (0, 1], by default 1,000."""
+        """Return precision, recall at a prior (by default `alpha`) and recalls (0.001, 0.002, ..., 1)."""
         recalls = np.arange(1, 1001) / 1000 if recall is None else check_float_array(recall, "recall")
         invalid = recalls[~((recalls > 0) & (recalls <= 1))]
         if invalid.size:
@@ -539,7 +539,7 @@ def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tu
 
 
 def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
-    """Raise unless each class has enough cases, 2 or ddof + 1, and at least two different scores."""
+    """Raise unless each class has at least 2 and ddof + 1 cases, and two different scores."""
     needed = max(2, ddof + 1)
     for name, values in (("positive", positive), ("negative", negative)):
         if len(values) < needed:
@@ -553,7 +553,7 @@ def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
 
 
 def _normality_notes(p_values: Sequence[float], power: float | None, *, has_powers: bool = True) -> list[str]:
-    """Return a list with a note that names the classes with p-values below CHECK_LEVEL / 2, or []."""
+    """Return [note] that names classes (positives, negatives) with p-values below CHECK_LEVEL / 2, or []."""
     pairs = zip(("positives", "negatives"), p_values, strict=True)
     failed = [f"{name} ({write_p(p)})" for name, p in pairs if p < CHECK_LEVEL / 2]
     if not failed:

@@ -107,7 +107,7 @@ def _bin_centres(code: Codes) -> Floats:
 
 
 def _sums_from_moments(centre: Floats, moments: list[Floats], prior: Floats) -> Floats:
-    """Return the sum of weight times precision over all bins, for each of a column of priors."""
+    """Return sums (n_priors,) of weight times precision over all bins, at a column of priors."""
     precision = prior / (prior + (1 - prior) * centre)
     series = np.broadcast_to(moments[-1], precision.shape)
     for moment in moments[-2::-1]:
@@ -282,7 +282,7 @@ def _interpolated_kernel(roc: RocCurve, aggregate: str) -> Kernel:
     reached = np.flatnonzero(np.diff(roc.tpr) > 0) + 1  # the first vertex with each recall above 0
     recall = roc.tpr[reached]
 
-    def sums(priors: Floats) -> Floats:
+    def areas_at(priors: Floats) -> Floats:
         precision = _aggregate_precision(roc, reached, priors, aggregate)
         fp = priors * recall * (1 - precision) / precision
         start, end = fp[:, :-1], fp[:, 1:]
@@ -291,7 +291,7 @@ def _interpolated_kernel(roc: RocCurve, aggregate: str) -> Kernel:
         areas = recall[0] * precision[:, 0] + _areas_between_points(steps, start, end, priors).sum(axis=-1)
         return np.asarray(areas / (recall[0] + np.diff(recall).sum()))
 
-    return lambda prior: _evaluate_in_chunks(prior, len(roc.tpr), sums)
+    return lambda prior: _evaluate_in_chunks(prior, len(roc.tpr), areas_at)
 
 
 def _aggregate_precision(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggregate: str) -> Floats:

@@ -262,7 +262,7 @@ class PackedCurve(CurveWithoutThresholds):
         return RecallSteps((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
 
     def counts(self) -> tuple[Counts, Counts]:
-        """Return positives by step, and negatives (2 n_steps + 1,) above step 1, at it, above 2, ..."""
+        """Return positives by step; negatives (2 n_steps + 1,) above step 1, at it, ..., below the last."""
         steps = self.steps()
         true = np.rint(steps.tpr * self.n_positive).astype(np.intp)
         false = np.rint(np.stack([steps.start_fpr, steps.fpr], axis=1).ravel() * self.n_negative)
@@ -303,7 +303,7 @@ class WeightedCurve(CurveWithoutThresholds):
 
     @classmethod
     def from_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
-        """Return the curve of counts (n_scores, 2), and slot (2 k + positive) and weight of each case."""
+        """Return the curve of counts (n_scores, 2), highest first; cases of row k have slot 2 k + label."""
         # in ascending order of weight, so that the result does not depend on the order of rows
         order = np.lexsort((weight, slot))
         sums = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)
@@ -317,7 +317,7 @@ class WeightedCurve(CurveWithoutThresholds):
         return cls(n_positive, n_negative, np.concatenate([p.weights for p in parts]), parts[0].n_best)
 
     def counts(self) -> tuple[Floats, Floats]:
-        """Return weights of positives by step; of negatives above step 1, at it, above step 2, ..., below."""
+        """Return weights of positives by step; of negatives above step 1, at it, ..., below the last."""
         index, scores = np.flatnonzero(self.weights[:, 1]), np.arange(len(self.weights))
         slot = sum(np.searchsorted(index, scores, side=side) for side in ("left", "right"))
         fall = np.bincount(slot, weights=self.weights[:, 0], minlength=2 * len(index) + 1)

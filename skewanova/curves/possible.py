@@ -173,12 +173,14 @@ def _ratio_of_steps(skew: float, rarer: float, untied: float) -> float:
 
     point = np.linspace(0, 1, N_POINTS) ** 4
 
-    def excess(constant: float) -> float:
+    def largest_excess(constant: float) -> float:
         value = skew / (point + skew) - constant * rarer / (point + rarer)
         best = np.maximum.accumulate(value[::-1])[::-1]
         return float(np.sum(np.diff(point) * (best[1:] + best[:-1]) / 2))
 
-    return untied if skew == rarer or excess(untied) <= 0 else float(brentq(excess, untied, 1))
+    if skew == rarer or largest_excess(untied) <= 0:
+        return untied
+    return float(brentq(largest_excess, untied, 1))
 
 
 def check_reported_areas(
@@ -313,7 +315,7 @@ class _CurveSearch:
         return np.column_stack([self._width, self._width[:, None] - false * grown])
 
     def _make_curve(self, level: NDArray[np.intp], lost: Bools) -> Floats:
-        """Return areas by `names` at these levels, then missing recall; `lost` cells add to the AUC only."""
+        """Return AUPREC by prior, AUC if known, and missing recall; `lost` cells count in the AUC only."""
         # lost cells count in the AUC
         cells = self._cells[:, np.arange(N_CELLS), level]
         cells[: len(cells) - self.has_auc, lost] = 0
@@ -340,7 +342,7 @@ class _CurveSearch:
         return float("nan") if missed > MIN_GAIN else max(value, 0.0) if goal is None else value
 
     def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, Floats]:
-        """Return the largest sum of price * area less missing recall (0 unless `may_lose`), and its curve."""
+        """Return the largest price @ areas - missing recall (0 unless `may_lose`), and its `_make_curve`."""
         n_priors = len(price) - self.has_auc
         states = np.tensordot(price[:n_priors], self._cells[:n_priors], 1)
         lost = may_lose & (states < -self._width[:, None])

@@ -114,7 +114,7 @@ def _iter_positive_rows(keys: Ints) -> Iterator[NDArray[np.intp]]:
 
 
 def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsWithPositives:
-    """Return counts before, then after, runs whose last positive is in `rows`, which follow `seen` others."""
+    """Return true, false positives before, then after, runs whose last positive is in `rows` after `seen`."""
     key, last, true = keys[rows], rows, np.arange(seen + 1, seen + 1 + len(rows))
     goes_on = rows[-1] + 1 < len(keys) and keys[rows[-1] + 1] == key[-1]
     ends = np.append(key[1:] != key[:-1], not goes_on)
@@ -208,7 +208,7 @@ MAX_DISTINCT_WEIGHTS = 64
 
 
 def rank_among_positives(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
-    """Return slots: 2 k + 1 of ties with the k-th highest (from 0) of ascending `levels`, 2 k just above."""
+    """Return for each score twice the number of ascending `levels` above it, plus 1 if it equals one."""
     below = np.searchsorted(levels, score)
     tied = levels.take(below, mode="clip") == score
     return np.asarray(2 * (len(levels) - below) - tied)

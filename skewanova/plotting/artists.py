@@ -25,7 +25,7 @@ LinePart = tuple[str, pd.DataFrame, tuple[str, str]]
 def draw_mean_lines(
     size: tuple[float, float], parts: Sequence[LinePart], errorbar: ErrorBar, options: PlotOptions
 ) -> tuple[Axes, list[Entry]]:
-    """Draw a mean line a model, part (label, rows, (x, y)); return axes, entries of models, parts, band."""
+    """Draw a mean line by model and part; return axes, entries of models, parts (if several), any band."""
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
     styles = styling.make_line_styles(list_distinct(frame["model"]), options["palette"])
     dashed = list(zip(parts, cycle(styling.DASHES)))
@@ -98,7 +98,7 @@ MIN_NAMED_LEADERS = 11
 
 
 def draw_leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Color]) -> None:
-    """Lower the y limit, and draw a bar for each leader's region there, with names where colours repeat."""
+    """Lower the y limit; draw a bar for each leader's region there, from 11 models on with names that fit."""
     low, high = ax.get_ylim()
     ax.set_ylim(low - 0.08 * (high - low), high)
     labels, transform = styling.model_labels(palette), ax.get_xaxis_transform()
@@ -113,7 +113,7 @@ def draw_leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Col
 
 
 def draw_fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]) -> list[Entry]:
-    """Draw each model's IAUPREC by fold in a row; return a legend entry, if there are several folds."""
+    """Draw each model's IAUPREC by fold in a row; return [entry], or [] if there is one fold."""
     markers, folds = styling.model_markers(list(palette)), list_distinct(frame["fold"])
     height = dict(zip(folds, np.linspace(-0.28, 0.28, len(folds)) if len(folds) > 1 else [0.0], strict=True))
     style: dict[str, Any] = {"markersize": 4, "linewidth": 0, "alpha": 0.5}
@@ -151,7 +151,7 @@ def draw_ranked_means(
 
 
 def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return precision of one model's rows, a row a prior, a column a recall; raise if repeated or few."""
+    """Return precision by prior (rows) and recall (columns), ascending; raise on repeats, one of either."""
     if rows.duplicated(["prior", "recall"]).any():
         raise InputError(
             f"`plot_surface` needs one row for each prior and recall, but {model!r} has more; keep the first "
@@ -266,7 +266,7 @@ def shade_rope(ax: Axes, result: object, rope: float | None, *, upright: bool = 
 
 
 def draw_difference_band(ax: Axes, rows: pd.DataFrame, color: Any, *, level: str = "") -> list[Entry]:
-    """Draw a difference by prior, its band, and a strip where they differ; return the legend entries."""
+    """Draw a difference by prior, band, strip where they differ; return entries: line, band, any strip."""
     prior, differs = rows["prior"], rows["reject"].to_numpy(dtype=bool)
     ax.axhline(0, color="black", linewidth=0.9)
     ax.fill_between(prior, rows["conf_low"], rows["conf_high"], color=color, alpha=0.2, linewidth=0)

@@ -102,7 +102,7 @@ def get_estimates(source: object) -> Mapping[str, PriorEstimate]:
 
 
 def _select_estimate(source: object, model: str | None) -> PriorEstimate:
-    """Return the prior estimate of a model, by default of the first; raise if `source` has none."""
+    """Return the estimate of a model, by default the first, or the one for all; raise if none or unknown."""
     result = get_estimates(source)
     if not result:
         raise InputTypeError(

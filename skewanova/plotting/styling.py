@@ -130,7 +130,7 @@ DEFAULTS: PlotOptions = {"legend": True, "palette": None, "ax": None}
 
 
 def document_plot(plot: Plot, **special: Any) -> Plot:
-    """Return `plot` with DEFAULTS, less the `special` ones, and with what its docstring lacks."""
+    """Return `plot` with the keywords DEFAULTS, as changed by `special`, which its docstring describes."""
     defaults = {**DEFAULTS, **special}
     signature = inspect.signature(plot)
     *parameters, _ = signature.parameters.values()  # the last one stands for the defaults
@@ -157,7 +157,7 @@ def document_plot(plot: Plot, **special: Any) -> Plot:
 
 
 def _split_sections(documented: object) -> dict[str, str]:
-    """Return the sections of a docstring by heading; the first is Summary, and Parameters always exists."""
+    """Return sections of a docstring, headings included, by heading: first Summary, and always Parameters."""
     summary, *others = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.getdoc(documented) or "")
     sections = {text.split("\n")[0]: text for text in others}
     return {"Summary": summary, "Parameters": "Parameters\n----------", **sections}
@@ -475,7 +475,7 @@ def _count_legend_columns(ax: Axes, labels: Sequence[str]) -> int:
 def draw_legend(
     ax: Axes, entries: Sequence[Entry], title: str | None = None, *, position: str = "beside"
 ) -> None:
-    """Draw a legend beside or below (narrow) axes, or inside (small, no layout, `position` is a corner)."""
+    """Draw a legend of any entries, beside or below (narrow), or inside (small, no layout, corner given)."""
     if not entries:
         return
     options: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
@@ -522,7 +522,7 @@ def style_axes(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
 def finish_axes(
     ax: Axes, labels: tuple[str, str, str], entries: Sequence[Entry], *, legend: bool = True, n_folds: int = 1
 ) -> Axes:
-    """Set labels (title, x, y); draw a legend, "mean over folds" if there are several; return the axes."""
+    """Set labels (title, x, y); draw a legend, titled "mean over folds" if several; return the axes."""
     style_axes(ax, *labels)
     draw_legend(ax, entries if legend else [], "mean over folds" if n_folds > 1 else None)
     return ax
