@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.measuring import Row
+from benchmarks.measuring import Row, resident_peak
 
 MODELS, FOLDS = 10, 20
 PRIORS = (0.5, 0.1, 0.01)
@@ -113,15 +112,6 @@ def pandas(path: Path) -> object:
 TASKS = {"nothing": nothing, "evaluate": evaluate, "compare": compare, "pandas": pandas}
 
 
-def peak_bytes() -> int:
-    """Largest resident memory of this process so far."""
-    status = Path("/proc/self/status")
-    if status.is_file():  # getrusage also counts what the parent held before exec
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
 def in_child(*arguments: str) -> dict[str, float]:
     """Time and peak memory of one task in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.large", *arguments]
@@ -133,7 +123,7 @@ def child(task: str, path: Path) -> None:
     """Do one task and print what it took."""
     start = perf_counter()
     found = TASKS[task](path)
-    took = {"seconds": perf_counter() - start, "cpu": process_time(), "peak": peak_bytes(), "found": found}
+    took = {"seconds": perf_counter() - start, "cpu": process_time(), "peak": resident_peak(), "found": found}
     print(json.dumps(took))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import resource
+import sys
 import tracemalloc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import median
 from time import process_time
 
@@ -95,6 +98,15 @@ def peak_bytes(call: Call) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def resident_peak() -> int:
+    """Most bytes this process held at once."""
+    status = Path("/proc/self/status")
+    if status.is_file():  # `ru_maxrss` of a new process is at least its parent's
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 #: How many times faster than a stable sort a vectorised one is, at least.

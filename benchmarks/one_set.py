@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import warnings
@@ -15,7 +14,7 @@ from time import process_time
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import Row
+from benchmarks.measuring import Row, resident_peak
 
 #: Cases and models, with the seconds of processor time and the gigabytes aimed at.
 SIZES = {(1_000_000, 3): (8.0, 0.5), (5_000_000, 3): (40.0, 1.5)}
@@ -57,7 +56,7 @@ def _measure(n_cases: int, n_models: int) -> list[float]:
     frame = scores(n_cases, n_models)
     start = process_time()
     compare(frame.assign(fold=0))
-    return [process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6]
+    return [process_time() - start, resident_peak() / 1e9]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from time import process_time
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import Row
+from benchmarks.measuring import Row, resident_peak
 
 #: Models, folds and priors; the targets are a minute and 2 GB.
 SIZES = {"1,000 folds": (5, 1000, 3), "1,000 priors": (5, 20, 1000), "200 models": (200, 20, 3)}
@@ -65,7 +64,7 @@ def _measure(n_models: int, n_folds: int, n_priors: int) -> list[float]:
     compared = process_time()
     with tempfile.TemporaryDirectory() as place:
         result.save(Path(place) / "out")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = resident_peak() / 1e9
     return [compared - start, process_time() - compared, peak]
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
+from scipy.linalg import lapack
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
@@ -39,6 +40,10 @@ BLOCK_SIZE = 1 << 16
 
 #: Rows of one QR decomposition, per column and at least. More leave the cache, fewer repeat work.
 ROWS_PER_COLUMN, MIN_ROWS = 8, 512
+
+
+#: Columns that a QR decomposition reflects at once.
+QR_PANEL = 8
 
 
 #: Largest rounding of deviations at many nodes, relative to their largest singular value.
@@ -175,8 +180,12 @@ def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
 @limit_blas_threads()
 def compute_r_factor(blocks: Iterable[Floats]) -> Floats:
     """Return R of the QR decomposition of stacked blocks; normal equations would lose half of the digits."""
-    stacked = reduce(lambda root, block: np.vstack([np.linalg.qr(root, mode="r"), block]), blocks)
-    return np.asarray(np.linalg.qr(stacked, mode="r"))
+    root = np.empty((0, 0))
+    for block in blocks:
+        root = root if root.size else np.zeros((block.shape[1],) * 2)
+        if block.size:
+            root, *_ = lapack.dtpqrt(0, min(QR_PANEL, len(root)), root, block)
+    return np.asarray(root)
 
 
 @limit_blas_threads()
