@@ -116,7 +116,7 @@ class ColumnMap:
         classes: Sequence[str] = (),
         pos_label: object = None,
     ) -> ColumnMap:
-        """Return the map; `columns` maps some to names in the source, `classes` replace y_score; or raise."""
+        """Return the map of `allowed`, renamed by `columns`, `classes` in place of y_score; or raise."""
         if not isinstance(columns, Mapping | None):
             raise InputTypeError(
                 f"`columns` must be a mapping such as {{'model': 'classifier'}}, but got {columns!r:.60}"
@@ -148,7 +148,7 @@ class ColumnMap:
         )
 
     def select(self, available: Sequence[str], source: str) -> list[str]:
-        """Return the names in the source to read, required first; raise if one is missing or repeated."""
+        """Return required names, then optional ones in the source's order; raise for lacking or repeated."""
         required = self.required
         repeated = [name for i, name in enumerate(required) if name in required[:i]]
         if repeated:

@@ -129,7 +129,7 @@ class FoldDesign:
     correlation: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise for an unknown `kind` or `runs`; store fraction and correlation as floats or None."""
+        """Raise for unknown `kind` or `runs`; store fraction and correlation as floats, raise if bad."""
         check_choice(self.kind, [kind for kind in DESIGNS if kind == "runs" or kind not in RUNS], "kind")
         check_choice(self.runs, [*RUNS.values()], "runs")
         for name in ("test_fraction", "correlation"):

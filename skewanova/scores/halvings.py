@@ -100,7 +100,7 @@ def _part_codes(raw: RawTable) -> Codes:
 
 
 def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
-    """Return the checked halvings of rows in half 0 or 1 (`half`); their table has a fold per half's fold."""
+    """Return the checked halvings of rows, `half` 0 or 1 of each; a fold of a half is a fold of `scores`."""
     halving = to_categorical(raw.frame["halving"], "halving", raw.where, numeric=True)
     fold = to_categorical(raw.frame["fold"], "fold", raw.where, numeric=True)
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
@@ -222,7 +222,7 @@ class Units:
     def check_units(
         self, needed: int, name: str, why: str, *, remedy: str, least: int = 2, other: str = ""
     ) -> None:
-        """Raise if a class has under `needed` units, with `remedy` ({}: half) from `least`, else `other`."""
+        """Raise if a class has n < `needed` units, with `remedy` ({}: n // 2) if n >= `least`, or `other`."""
         kinds = ((True, "positive"), (False, "negative"))
         counts = {word: len(np.unique(self.unit[self.positive == kind])) for kind, word in kinds}
         word, result = min(counts.items(), key=lambda item: item[1])

@@ -76,7 +76,7 @@ def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
 
 
 def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Return one PairedCases per fold; raise unless models and folds share cases, by name or row's label."""
+    """Return cases by fold, sorted by name if any; raise unless all have the same names, or else labels."""
     fold, model = table.codes("fold"), table.codes("model")
     key = table.codes("case") if table.has_cases else table.frame["y_true"].to_numpy().astype(np.intp)
     order = np.lexsort((key, model, fold) if table.has_cases else (model, fold))
@@ -115,9 +115,9 @@ def _raise_single_cluster(total: Floats) -> None:
 
 
 def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores, tuple[str, ...]]:
-    """Return the table with every fold in every model, and a tuple of warnings; else raise.
+    """Return the table with every fold in every model, and the warnings issued, () if it was complete.
 
-    With ``missing='drop'``, folds that lack a model are dropped with a warning; None if this is no option.
+    Folds that lack a model are dropped with a warning if ``missing='drop'``; else they raise.
     """
     if missing is not None:
         check_choice(missing, MISSING_POLICIES, "missing")
@@ -151,7 +151,7 @@ def _name_absent(table: Scores, case: Label, fold: Label) -> str:
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
-    """Raise if models of a fold differ in named cases; return issued warnings if in numbers of unnamed."""
+    """Raise if models of a fold differ in named cases; issue and return warnings if in numbers of unnamed."""
     n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(
@@ -255,7 +255,7 @@ class SanityCheck(NamedTuple):
 
 
 def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
-    """Return checks for few positives, resamples, hard predictions, ties at the top, names as scores."""
+    """Return checks of positives, shares of named cases, distinct scores, top ties, and any case names."""
     ties = list(table.ties())
     return [
         _check_positives(table),
@@ -272,7 +272,7 @@ def check_rankings(auc: pd.DataFrame) -> list[SanityCheck]:
 
 
 def auc_frame(table: Scores) -> pd.DataFrame:
-    """Return a frame of AUC with one row per fold and one column per model."""
+    """Return AUC, a row per fold and a column per model, in the table's order; nan if one lacks a fold."""
     curves = table.curves()
     cells = pd.MultiIndex.from_tuples(list(curves), names=["model", "fold"])
     result = pd.Series(aucs_of_groups(curves), index=cells).unstack("model")
@@ -280,7 +280,7 @@ def auc_frame(table: Scores) -> pd.DataFrame:
 
 
 def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return a mask, (n_folds, n_models): True where a good model, unlike most, falls to near chance."""
+    """Return a mask like `auc`: gain over 0.5 below 1/4 of a good model's median, unless most models' are."""
     gain, usual = auc - 0.5, auc.median() - 0.5
     lost = ((gain < COLLAPSED_SHARE * usual) & (usual >= MIN_AUC_GAIN)).to_numpy()
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
@@ -371,7 +371,7 @@ def find_fewest_distinct(ties: Sequence[TieCounts]) -> TieCounts:
 
 
 def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
-    """Return the check of the fewest distinct scores of a model; advice if at most 2 (hard predictions)."""
+    """Return the check of the fewest distinct scores of a model in its fold of most; advice if at most 2."""
     most = _find_most_distinct(ties)
     few = [counts for counts in most if counts.n_distinct <= 2 < counts.n_cases]
     models = _list_model_details(
@@ -399,7 +399,7 @@ def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
 
 
 def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck]:
-    """Yield, if any, a check of the number of models whose scores are distinct whole numbers, with advice."""
+    """Yield a check of the number of models of distinct whole scores, if any (of one fold: without skill)."""
     if not isinstance(table, ScoreTable) or len(table.frame) < MIN_NAMED_CASES * len(table.models):
         return
     works = (auc.mean() - 0.5).abs() >= MIN_AUC_GAIN

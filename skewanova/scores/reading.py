@@ -71,8 +71,8 @@ def read_scores(
     Returns
     -------
     ScoreTable
-        The checked table. For a frame of Dask or Spark it is a counterpart with the same methods, whose rows
-        stay on the workers; a test set of at most a million rows is read into memory.
+        The checked table; a ScoreTable as it is. Of Dask or Spark it is a counterpart with the same methods,
+        whose rows stay on the workers; a test set of at most a million rows is read into memory.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def read_scores(
 def read_in_memory(
     source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> ScoreTable:
-    """Return the checked table of any source read into memory, Dask and Spark included."""
+    """Return the checked table of a source read into memory, even of Dask or Spark; a ScoreTable as it is."""
     if isinstance(source, ScoreTable):
         return source
     return build_scores(load_rows(source, columns, pos_label), pos_label)
@@ -124,7 +124,7 @@ def read_in_memory(
 def load_rows(
     source: object, columns: Mapping[str, str] | None, pos_label: object, classes: Sequence[str] = ()
 ) -> RawTable:
-    """Return the unchecked columns of one data set, fold added; `classes` are read in place of y_score."""
+    """Return unchecked columns, fold 1 if it lacks, `classes` in place of y_score; raise for 2 data sets."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame and raw.frame[DATASET_COLUMN].nunique(dropna=False) > 1:
         names = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
@@ -234,7 +234,7 @@ def scores_from_wide(
 
 @contextmanager
 def _explain_columns(models: Sequence[str] | None, weight: str) -> Iterator[None]:
-    """Add, without `models`, a remedy to errors on text columns, but `weight`, taken for a model's scores."""
+    """Add a remedy to errors on text taken for scores; change none with `models`, or on column `weight`."""
     try:
         yield
     except (InputError, InputTypeError) as error:
@@ -480,7 +480,7 @@ def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:
 
 
 def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | None) -> list[str]:
-    """Return `classes` (by default sorted labels) as texts; raise for fewer than 2, equal or lacking ones."""
+    """Return `classes` (None: sorted labels) as text; raise for 1 or equal ones, or a label not in them."""
     try:
         values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
     except TypeError as error:

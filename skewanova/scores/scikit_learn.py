@@ -59,7 +59,7 @@ def score_cases(
 
 
 def choose_response(estimator: Any, response_method: str, pos_label: object) -> tuple[Bools, str]:
-    """Return a mask of the positive class of a fitted classifier, and the name of its method; or raise."""
+    """Return a mask over two `classes_`, and the method (auto: decision_function, if it exists); or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have; use one")
@@ -81,7 +81,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
 
 
 def orient_scores(scores: Any, positive: Bools, method: str) -> NDArray[Any]:
-    """Return the positive class's of two columns, or a vector, negated if high for negatives; or raise."""
+    """Return the positive column of two, or a vector, negated if the first class is positive; or raise."""
     score = to_array(scores, "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
@@ -268,7 +268,7 @@ def scores_from_estimators(
 
 
 def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
-    """Return the splits of the cases by `cv`, numbered from 1; raise if it cannot split them."""
+    """Return the splits of the cases by `cv`, numbered from 1; raise if it fails or a split lacks a class."""
     model_selection = import_sklearn("model_selection")
     n_folds = 5 if cv is None else int(cv) if isinstance(cv, int | np.integer) else 0
     needed, name = (n_folds, f"`cv`={n_folds}") if n_folds > 1 else (2, "`cv`")
@@ -554,7 +554,7 @@ def _make_scorer(measure: Callable[..., float], response_method: str, **options:
 
 
 def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any) -> LabelledData:
-    """Return the LabelledData of equally long arguments; `options` are response_method and class_prior."""
+    """Return the data; raise for unequal lengths or bad `options` (response_method and class_prior)."""
     check_response_method(**options)
     features, labels = to_rows(X), to_rows(y)
     names = None if groups is None else to_array(to_rows(groups), "groups")
@@ -586,7 +586,7 @@ def _collect_scores(
     data: LabelledData,
     score: Callable[..., NDArray[Any]],
 ) -> ScoreTable:
-    """Return the table of `score` of what is `scored` in every fold; raise if models' test cases differ."""
+    """Return the table of `score(*args)` for each model's `args` by fold; raise if models' `tests` differ."""
     first, *others = tests
     for name in others:
         is_same = len(tests[name]) == len(tests[first])

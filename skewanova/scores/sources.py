@@ -123,7 +123,7 @@ MEMORY_REMEDY = "keep fewer rows, or take a machine with more memory"
 
 
 def _write_remedy(path: Path, columns: ColumnMap, step: str = "") -> str:
-    """Return advice on a table too large for memory; of a long one of one data set, by Dask after `step`."""
+    """Return advice to keep fewer rows or, of a long table of one data set, to use Dask after `step`."""
     names = columns.names.keys()
     if not {"y_true", "y_score"} <= names or not names.isdisjoint((DATASET_COLUMN, "batch")):
         return MEMORY_REMEDY
@@ -141,7 +141,7 @@ def _write_remedy(path: Path, columns: ColumnMap, step: str = "") -> str:
 
 
 def _check_memory(n_rows: int, name: str, remedy: str) -> None:
-    """Raise if so many rows do not fit in the free memory; the message ends with the remedy."""
+    """Raise if rows need over `MEMORY_SHARE` of free memory, if it is known; the message ends in `remedy`."""
     free = find_free_memory()
     if free is not None and n_rows * BYTES_PER_ROW > MEMORY_SHARE * free:
         raise InputError(
@@ -258,7 +258,7 @@ def _index_columns(schema: Any) -> frozenset[str]:
 
 
 def _list_parquet(path: Path) -> list[Path]:
-    """Return the file itself, or the sorted Parquet files below a folder, without hidden ones; or raise."""
+    """Return [file], or the sorted Parquet files at any depth of a folder, none hidden; raise for no file."""
     if not path.is_dir():
         return [path]
     with _reading_errors(repr(path.name)):  # of a folder that cannot be entered, rows would be missing
@@ -303,7 +303,7 @@ NO_TABLE_REMEDY = "make one by pandas.DataFrame"
 
 
 def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
-    """Return the needed columns of a frame of any library, an Arrow stream or a query as pandas."""
+    """Return needed columns of a frame, Arrow stream or query as a new pandas frame; raise if no table."""
     backend = detect_backend(source)
     if backend is not None:
         names = columns.select(backend.names, backend.name)
@@ -354,7 +354,7 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
 
 
 def _list_query_errors(native: Any) -> tuple[type[BaseException], ...]:
-    """Return Arrow, narwhals, OS and memory errors, and the own error class of this library, if any."""
+    """Return Arrow, narwhals, OS and memory errors, and error classes of the library of `native`, if any."""
     home = sys.modules.get(type(native).__module__.split(".")[0].lstrip("_"))
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")
     errors = [getattr(owner, name) for owner, name in owners if hasattr(owner, name)]

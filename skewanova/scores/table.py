@@ -145,7 +145,7 @@ class _ScoreSummaries:
         return self.sampling.sums.effective_number()
 
     def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """Return the number of (case, fold) that lack a model of the fold, and the first 5; else 0, ()."""
+        """Return number of (case, fold) that lack a model of the fold, and the first 5; 0, () if unnamed."""
         cases = self.cases
         return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
 
@@ -219,7 +219,7 @@ class ScoreTable(_ScoreSummaries):
         return SamplingSummary(n_clusters, shared, self.sum_units(), weights)
 
     def sum_units(self) -> UnitSums:
-        """Return the sums of the weights of clusters or else of cases, of shape (n_models, n_folds, 2)."""
+        """Return sums of weights of clusters, or else cases, (n_models, n_folds, 2: negative, positive)."""
         kind = 2 * self._cell_codes.astype(np.intp) + self.frame["y_true"].to_numpy()
         unit = self.codes("cluster") if "cluster" in self.frame else np.arange(len(kind))
         weight = self.frame["weight"].to_numpy() if "weight" in self.frame else None
@@ -262,7 +262,7 @@ class ScoreTable(_ScoreSummaries):
         return GroupCurves(self.cells, *columns, sizes=sizes)
 
     def select_folds(self, folds: Collection[Label]) -> ScoreTable:
-        """Return the table with the rows of these folds only, in their order here."""
+        """Return the table with these folds only, in its own order; skip unknown ones, leave halvings."""
         frame = self.frame[self.frame["fold"].isin(folds)].reset_index(drop=True)
         frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in folds])
         return replace(self, frame=frame)
@@ -302,7 +302,7 @@ class ScoreTable(_ScoreSummaries):
         return self.summarize_cases((self.counts.sum(axis=2) > 0).sum(axis=0)) if has_cases else None
 
     def summarize_cases(self, n_models: NDArray[np.intp]) -> CaseSummary:
-        """Return the summary of named cases, unpaired unless scored by `n_models` of each fold."""
+        """Return the summary of named cases; one of fold j is unpaired unless `n_models[j]` score it."""
         (case,), sizes = self._columns_by_cell("case")
         groups: dict[Label, list[NDArray[Any]]] = {fold: [case[:0]] for fold in self.folds}
         for (_, fold), cases in zip(self.cells, np.split(case, np.cumsum(sizes))[:-1], strict=True):
@@ -332,7 +332,7 @@ class ScoreTable(_ScoreSummaries):
         return int(np.count_nonzero(is_negative)), int(np.count_nonzero(is_positive))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return all rows, those of halvings included, as :func:`~skewanova.read_scores` reads them."""
+        """Return a copy of the rows; with halvings, hold-outs, then halves, and columns part and halving."""
         if self.halvings is None:
             return self.frame.copy()
         plain = {"model": object, "fold": object, "case": object}
@@ -503,12 +503,12 @@ class StreamedScores(_ScoreSummaries):
         return PackedCurves(self.packed)
 
     def select_folds(self, folds: Collection[Label]) -> StreamedScores:
-        """Return the scores of these folds only, in their order here."""
+        """Return the scores of these folds only, in their order here; ignore unknown folds."""
         chosen = [i for i, fold in enumerate(self.folds) if fold in folds]
         return self._select(list(range(len(self.models))), chosen)
 
     def select_models(self, models: Iterable[str]) -> StreamedScores:
-        """Return the scores of these models, without folds that none has; unpaired cases count as before."""
+        """Return the scores of these models, in own order, without folds none has; unpaired cases stay."""
         models = check_subset(models, self.models)
         chosen = [i for i, model in enumerate(self.models) if model in models]
         return self._select(chosen, np.flatnonzero(self.counts[chosen].any(axis=(0, 2))).tolist())

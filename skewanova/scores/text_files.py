@@ -95,7 +95,7 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 
 
 def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.DataFrame | None:
-    """Return columns `names` of plain CSV, read by Arrow; None if the csv module could read other values."""
+    """Return columns as floats, integers or categories, by Arrow; None if the csv module must read them."""
     first = next(_iter_blocks(path, names, 1), None)
     if not first or not _is_plain_csv(path):
         return None
@@ -200,7 +200,7 @@ def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
 
 
 def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArray[Any]:
-    """Return a column of text as booleans, integers or floats (nan if missing); raise if bad or rounded."""
+    """Return text as booleans, integers or floats (nan if missing); raise for other text or lost digits."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return column.to_numpy().astype(np.int64)
     codes, texts = column.cat.codes.to_numpy(), column.cat.categories.tolist()

@@ -42,7 +42,7 @@ def fill_fold(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def locate_group_row(frame: pd.DataFrame) -> RowName:
-    """Return a function of R with text 'row R of model M in fold F' by the first row, else only 'row R'."""
+    """Return a function of R: 'row R of model M in fold F', with those of row 0; 'row R' if it has none."""
     if not len(frame) or any(key not in frame for key in ("model", "fold")):
         return name_row
     model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
@@ -97,7 +97,7 @@ def to_categorical(
 
 
 def read_names(raw: RawTable, *columns: str) -> dict[str, Any]:
-    """Return those of the columns that there are as categoricals, of whole numbers only if not of models."""
+    """Return columns that exist, by name, as categoricals, of integers if all are whole (but not models)."""
     present = [column for column in columns if column in raw.frame]
     return {c: to_categorical(raw.frame[c], c, raw.where, numeric=c != "model") for c in present}
 
@@ -147,7 +147,7 @@ def raise_multiple_datasets(column: str, n_datasets: int, *, classes: Sequence[s
 
 
 def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
-    """Return the weights of a column as floats; raise if not real or not allowed by `check_weights`."""
+    """Return the weights of a column as floats; raise unless real, finite and not negative (0 is allowed)."""
     return check_weights(validate_scores(values.infer_objects(), "weight", where), "weight", where=where)
 
 
@@ -158,7 +158,7 @@ def check_any_weight(largest: float) -> None:
 
 
 def drop_weightless(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of weight above 0, and only their cases and clusters; without weights, all rows."""
+    """Return rows of weight above 0, less unused categories of case and cluster; all rows without weights."""
     if "weight" not in frame:
         return frame
     frame = frame[frame["weight"] > 0].reset_index(drop=True)
@@ -256,7 +256,7 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
 
 
 def check_score_columns(raw: RawTable, pos_label: object) -> pd.DataFrame:
-    """Return the frame of a score table of raw columns, each checked by itself."""
+    """Return checked model, fold, y_true, y_score and, if present, case, cluster, weight; drop all others."""
     columns, where = raw.frame, raw.where
     check_any_row(len(columns))
     values = {
@@ -273,7 +273,7 @@ def check_score_columns(raw: RawTable, pos_label: object) -> pd.DataFrame:
 
 
 def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Return the score table of raw columns, after checks of its rows, cases, clusters and weights."""
+    """Return the table of raw columns, without rows of weight 0; raise for bad rows, cases or clusters."""
     table = ScoreTable(check_score_columns(raw, pos_label), raw.source)
     if "weight" not in table.frame:  # else checked when cases of weight 0 are left out
         check_cell_classes(table.models, table.folds, table.counts)

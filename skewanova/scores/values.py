@@ -88,7 +88,7 @@ class ValueTable(FrameResult):
         return self.values.copy()
 
     def sha256(self) -> str:
-        """Return the hexadecimal SHA-256 of the file or, without one, of the values as CSV."""
+        """Return the hexadecimal SHA-256 of the source if it still exists, else of the values as CSV."""
         if self.source is not None and self.source.exists():
             return hash_path(self.source)
         return sha256(self.values.to_csv(index=False).encode()).hexdigest()
@@ -105,7 +105,7 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
     Returns
     -------
     ValueTable
-        One value for each model and fold, or data set.
+        One value for each model and fold, or a mean for each model and data set; a ValueTable as it is.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
 
 
 def _load_values(source: object, name: str) -> RawTable:
-    """Return all columns; if one besides keys is text, only keys, y_true, `name` and y_score; or raise."""
+    """Return all columns; if a value column is text, only a long table's keys, y_true, `name`, y_score."""
     try:
         return load_table(source, ColumnMap([], None, KEY_COLUMNS))
     except InputTypeError as error:
@@ -177,7 +177,7 @@ def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
 
 
 def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
-    """Return the values of each model by name, one for each fold, and the measure's name (or "value")."""
+    """Return arrays of values by fold, one per model name, and the measure (or "value"); raise if unequal."""
     if "params" in source:
         return _read_search(source, measure)
     if "fit_time" in source:
@@ -198,7 +198,7 @@ def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[
 
 
 def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
-    """Return values by split of candidates of `cv_results_`, by name, and the measure (score: "value")."""
+    """Return split values by name of candidate, and the measure (score: "value"); raise if any is nan."""
     keys = [match for key in source if (match := _SPLIT_KEY.fullmatch(str(key)))]
     name = _choose_measure(dict.fromkeys(match[2] for match in keys), measure, "cv_results_")
     splits = sorted((int(match[1]), match[0]) for match in keys if match[2] == name)
@@ -214,7 +214,7 @@ def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[s
 
 
 def name_candidates(params: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return unique names of candidates: varied parameters as "C=1, gamma=0.1"; repeated ones add (INDEX)."""
+    """Return a name per candidate: varied parameters "C=1, gamma=0.1"; repeated or empty ones add (INDEX)."""
     keys = list(dict.fromkeys(key for each in params for key in each))
     texts = [{key: _format_parameter(each[key]) for key in keys if key in each} for each in params]
     varied = [key for key in keys if len({each.get(key) for each in texts}) > 1]
@@ -232,7 +232,7 @@ def _format_parameter(value: object) -> str:
 
 
 def _read_cross_validations(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
-    """Return each model's test values of `cross_validate`, by name, and the measure (score: "value")."""
+    """Return test values by split of each model, by name, and the measure (score: "value"); or raise."""
     available: dict[str, None] | None = None
     for model, result in source.items():
         if not isinstance(result, Mapping):
@@ -248,7 +248,7 @@ def _read_cross_validations(source: Mapping[Any, Any], measure: str | None) -> t
 
 
 def _choose_measure(available: Mapping[str, None], measure: str | None, source: str) -> str:
-    """Return the measure to read: the stated one, or the only one; raise if there is none or several."""
+    """Return the stated measure or, if None, the only one; raise if it is lacking, or there are several."""
     if not available:
         raise InputError(f"{source} has no test scores of one `scoring` for all; keep one, in all splits")
     if measure is None and len(available) == 1:
@@ -295,7 +295,7 @@ def _check_values(raw: RawTable, column: Any) -> Floats:
 
 
 def _name_folds(long: pd.DataFrame, raw: RawTable, measure: str) -> ValueTable:
-    """Return the table by model and fold, or means by data set; raise if a value is missing or repeated."""
+    """Return the table by model and "RUN/FOLD", or data set (means); raise for lacking or repeated values."""
     keys = [key for key in (DATASET_COLUMN, "run", "fold") if key in long]
     rows = long.assign(fold=long[keys].agg("/".join, axis=1))
     unit = "/".join(keys).replace(DATASET_COLUMN, "data set")
@@ -320,7 +320,7 @@ def _name_folds(long: pd.DataFrame, raw: RawTable, measure: str) -> ValueTable:
 
 
 def _check_complete(rows: pd.DataFrame, unit: str) -> None:
-    """Raise unless 2 models and 2 folds (named by `unit`) at least have a value of every model in each."""
+    """Raise for fewer than 2 models or 2 folds (called `unit`), or if a model lacks a value in some fold."""
     models, folds = rows["model"].unique(), rows["fold"].unique()
     for number, name in ((len(models), "model"), (len(folds), unit.rpartition("/")[2])):
         if number < 2:
