@@ -53,7 +53,7 @@ def main(context: click.Context) -> None:
 
 
 def add_command(*options: shared.Option) -> Callable[[Callable[..., Findings]], click.Command]:
-    """Return a decorator that makes a function with Findings a command, with these and the output options."""
+    """Return a decorator that makes a function that returns Findings a command; it adds output options."""
     decorate = shared.add_options(*options, *shared.OUTPUT_OPTIONS)
     return lambda function: main.command()(decorate(shared.handle_errors(output.report_findings(function))))
 
@@ -120,7 +120,7 @@ def _compare(scores: Any, options: dict[str, Any]) -> Findings:
 
 
 def _write_result(result: Any, paper: Path | None, figures: Any, *, full: bool) -> Findings:
-    """Write the folders of --out and --paper, if any; return summary, with the page of --out, and JSON."""
+    """Write the folders of --out and --paper, if any; return summary, with the path of the page, and JSON."""
     out = click.get_current_context().params["out"]
     with print_warnings():
         if out is not None:
@@ -208,7 +208,7 @@ def check(scores: Path, **options: Any) -> Findings:
 
 
 def _check_table(table: Scores) -> Findings:
-    """Return models, folds, numbers of cases and warnings of a table, as text and as JSON."""
+    """Return a table's description as text, and models, folds, row counts, `has_...`, warnings as JSON."""
     from skewanova.scores.pairing import describe_table
 
     lines = describe_table(table)

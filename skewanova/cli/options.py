@@ -115,7 +115,7 @@ def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
 
 
 def _parse_quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
-    """Return the prior of each share, from texts SHARE=PRIOR; raise if a share is repeated."""
+    """Return {share: prior} of texts SHARE=PRIOR; raise InputError(form) on others, or if a share repeats."""
     sides = [text.split("=") for text in texts]
     if any(len(side) != 2 for side in sides):
         raise InputError(form)
@@ -262,7 +262,7 @@ def _refuse_nested_folders(out: Path | None, paper: Path | None) -> None:
 
 
 def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command that refuses bad input in one line with status 2 (a full disk: 1), warnings last."""
+    """Return the command with warnings last; bad input is one line only, and status 2 (a full disk: 1)."""
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
@@ -337,14 +337,14 @@ def parsed_option(
 ) -> Option:
     """Return an option whose text is read by `parse`; its input errors are errors of usage."""
 
-    def convert(value: str) -> Any:
+    def parse_or_refuse(value: str) -> Any:
         try:
             with print_warnings():
                 return parse(value)
         except (InputError, InputTypeError) as error:
             raise click.BadParameter(to_shell(str(error)).replace("`priors`", flag)) from error
 
-    return click.option(flag, metavar=metavar, type=convert, help=text, **settings)
+    return click.option(flag, metavar=metavar, type=parse_or_refuse, help=text, **settings)
 
 
 def choice_option(
@@ -536,7 +536,7 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_score_measure(options: dict[str, Any]) -> Any:
-    """Remove measure, prior and threshold from `options`; return the Measure, or None; raise on a misfit."""
+    """Pop measure, prior, threshold of `options`; return Measure or None; raise if one is not taken."""
     measure, names = options.pop("score_measure"), ("deployment_prior", "threshold")
     used = {name: value for name in names if (value := options.pop(name)) is not None}
     if measure is None and used:

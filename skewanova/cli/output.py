@@ -87,7 +87,7 @@ def wrap_line(line: str) -> str:
 
 
 def warning_lines(notes: Iterable[str]) -> list[str]:
-    """Return a line "warning: ..." for each kind of note, with the number of others like it."""
+    """Return a wrapped "warning: ..." for each kind of note: the first, and how many are like it."""
     return [wrap_line(f"warning: {note}") for note in shorten_notes(notes)]
 
 
@@ -97,7 +97,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
 
 def colour_summary(text: str) -> str:
-    """Return a summary by `to_shell`, with bold headings, yellow warnings and green "is ahead of" lines."""
+    """Return text by `to_shell`, headings bold, warnings, assumptions yellow, "is ahead of" lines green."""
     from skewanova.decision.verdict import LINE_TITLES
 
     displayed, colour = [], None
@@ -134,11 +134,11 @@ def progress_bar(total: int) -> Iterator[None]:
     form = "{desc} {bar:20} {n_fmt}/{total_fmt}"
     with tqdm(total=total, disable=None, leave=False, mininterval=0, bar_format=form, file=sys.stderr) as bar:
 
-        def advance(name: str) -> None:
+        def show_stage(name: str) -> None:
             bar.set_description_str(f"{escape_text(name):<22}", refresh=False)
             bar.update(1)
 
-        with listen_to_stages(advance):
+        with listen_to_stages(show_stage):
             yield
 
 
@@ -154,7 +154,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 @contextmanager
 def print_warnings() -> Iterator[None]:
-    """Print our warnings of the block to standard error at the end of the command, unless --quiet is set."""
+    """Print our warnings of the block to stderr as the command ends, unless --quiet; reissue others."""
     with warnings.catch_warnings(record=True, action="always", category=SkewanovaWarning) as caught:
         yield
     notes = [str(each.message) for each in caught if issubclass(each.category, SkewanovaWarning)]

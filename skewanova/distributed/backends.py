@@ -122,7 +122,7 @@ class Backend(Protocol):
             return self._collect(self._split(columns, function, split))
 
     def persist_groups(self, columns: Mapping[str, str], function: RowFunction, split: Split) -> Any:
-        """Return the function's results for every group of `split`, which workers keep once computed."""
+        """Return a handle on the function's results by group of `split`, which workers keep once computed."""
         with self._translate_errors():
             return self._persist(self._split(columns, function, split))
 
@@ -267,7 +267,7 @@ class DaskFrame(Backend):
         return [item for part in import_module("dask").compute(*results) for item in part]
 
     def _errors(self) -> tuple[type[BaseException], ...]:
-        """Return the types of errors of the system, of memory, of Arrow and of Dask's workers."""
+        """Return the types of errors of the system, memory, Arrow and, if installed, dask.distributed."""
         errors = OSError, MemoryError, pa.ArrowException
         try:
             distributed = import_module("distributed")
@@ -394,7 +394,7 @@ def add_bucket(frame: pd.DataFrame, *, column: str, n_buckets: int) -> pd.DataFr
 
 
 def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> str | None:
-    """Return the error of the first Parquet file, by path or pattern, with damaged `columns`, or None."""
+    """Return a sentence on the first local Parquet file (path or pattern) with damaged `columns`, or None."""
     files: list[Path] = []
     for path in map(str, paths):
         local = unquote(re.sub("^file:(//)?", "", path)) if path.startswith("file:") else path

@@ -99,7 +99,7 @@ class CaseJackknife:
         return tables
 
     def _centre(self, values: Floats, stratum: Codes, means: Floats | None) -> Floats:
-        """Return values less the means of their strata of n units, over sqrt(n (n - 1)); or as they are."""
+        """Return values less means of their strata of n units, over sqrt(n (n - 1)); as given if None."""
         if means is None:
             return values
         size = self.sample.stratum_sizes[stratum]
@@ -187,7 +187,7 @@ class DistributedArcsine(ArcsineAreas):
         return self.sums.estimate_variances(len(self.area))[0]
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of area differences from negatives, positives, both; and of these."""
+        """Return variances (n_pairs, 3) of area differences from negatives, positives, both; theirs, too."""
         (unit, sums), stratum = self.sums.powers[1], self.sample.stratum
         result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
         result[:, stratum] = self.sample.variances_from_sums(sums[stratum])[:, :, len(self.area) :, 0]

@@ -80,7 +80,7 @@ def _fits_in_memory(n_rows: int) -> bool:
 
 
 def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: object) -> ScoreTable:
-    """Return all rows in memory, by model, fold and case as text; raise if pairs of rows need an order."""
+    """Return all rows in memory, sorted by model, fold, case as text; raise if only order pairs them."""
     frame = engine.read_rows(columns)
     keys = [key for key in ("model", "fold", "case") if key in frame]
     one_fold = "fold" not in keys or frame["fold"].nunique() < 2
@@ -151,7 +151,7 @@ class DistributedCases(PairedTestSet):
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return (symmetric root of deviations' products, variances) by projection of areas at the priors."""
+        """Return, by projection, the symmetric root of deviations' products (model, prior) and variances."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sums = self.measure(evaluation, weightings, turns=projections)
         n_curves = len(sums.estimate)

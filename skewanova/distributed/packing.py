@@ -196,7 +196,7 @@ def group_parts(parts: Sequence[Part]) -> dict[Group, list[Part]]:
 
 
 def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArray[Any]]:
-    """Return, by group of more than `most` rows, ascending scores that cut it into pieces of `most` / 2."""
+    """Return, by group of over `most` rows, ascending scores that cut it into pieces of about `most` / 2."""
     result = {}
     for group, parts in group_parts(sketches).items():
         total = sum(item.n_rows for item in parts)
@@ -411,14 +411,14 @@ class RowChecks:
     def _check_rows(self, rows: pd.DataFrame) -> None:
         """Raise unless a case is once in a group, with one label, cluster and weight; messages name folds."""
 
-        def check(rows: pd.DataFrame) -> None:
+        def check_names(rows: pd.DataFrame) -> None:
             folds = rows["fold"].tolist()
             where: RowName = lambda row: f"a row of fold {folds[row]!r}"  # noqa: E731
             if "case" in rows:
                 check_cases(ScoreTable(rows), where)
             check_same_for_case(rows, where, n_models=self.n_models)
 
-        _check_sorted(check, rows)
+        _check_sorted(check_names, rows)
 
     def find_positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
         """Return ((model, fold), unsorted distinct scores of positives) of each group that has positives."""
@@ -493,7 +493,7 @@ def _apply_if_any(function: Callable[[RankedCases], Any], cases: RankedCases) ->
 
 
 def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
-    """Return checked curves of groups, case, cluster, weight summaries; `parts` of paired cases."""
+    """Return checked groups: curves, any case, cluster, weight summaries; `parts` if all cases are paired."""
     groups = pack_groups(engine, columns, pos_label)
     table = join_groups(groups, pos_label)
     n_models = (table.counts.sum(axis=2) > 0).sum(axis=0)
@@ -523,7 +523,7 @@ def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: ob
 
 
 def _join_cases(parts: Sequence[CaseSummary], folds: Sequence[Label]) -> CaseSummary:
-    """Return the summary of the cases of all buckets."""
+    """Return the summary of the cases of all buckets, examples sorted by fold and name."""
     examples = (example for part in parts for example in part.examples)
     return CaseSummary(
         shared=np.sum([part.shared for part in parts], axis=0),

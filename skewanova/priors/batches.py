@@ -81,14 +81,14 @@ class RoughLikelihood(NamedTuple):
         return np.asarray(best - 0.5 * (centres[:, None] - mean) ** 2 / (error**2 + self.common**2))
 
     def spreads(self, most: float) -> tuple[float, float]:
-        """Return the smallest and largest plausible spread, from MIN_SPREAD to `most` more than that."""
+        """Return least and largest trial spread (to MIN_SPREAD + most) within NEGLIGIBLE_FALL of the best."""
         spreads = np.geomspace(MIN_SPREAD, MIN_SPREAD + most, N_TRIAL_SPREADS)
         best, _, _ = self._best(spreads)
         plausible = spreads[best > best.max() - NEGLIGIBLE_FALL]
         return float(plausible[0]), float(plausible[-1])
 
     def _best(self, spreads: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return, by spread, the largest log-likelihood, its centre, and the centre's standard error."""
+        """Return, by spread, without `common`, the largest log-likelihood, its centre and standard error."""
         variance = spreads[:, None] ** 2 + self.errors**2
         precision = (1 / variance).sum(axis=1)
         mean = (self.places / variance).sum(axis=1) / precision
@@ -132,7 +132,7 @@ def _likelihood_surface(counts: BinCounts, fit: ClassFit, centres: Floats, sprea
 
 
 def _zoom_centres(centres: Floats, height: Floats) -> Floats | None:
-    """Return as many centres over the likely ones about the maximum, or None if these span half the grid."""
+    """Return as many centres over the likely run about the maximum, or None if it spans half of the grid."""
     best = height.max(axis=1)
     likely = np.flatnonzero(best > best.max() - NEGLIGIBLE_FALL)
     top = int(best.argmax())
@@ -165,7 +165,7 @@ def density_quantile(places: Floats, weights: Floats, share: ArrayLike) -> Float
 
 
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return each sample's likeliest log-odds, and half the width of the log-odds of a ratio below 1."""
+    """Return each sample's likeliest log-odds and their standard error, by where the ratio statistic is 1."""
     peak = mixtures.find_peak(counts)
     low, high = mixtures.interval_limits(peak, (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.log_odds_range(counts.totals[2])
@@ -305,18 +305,18 @@ def assess_agreement(
     weights *= (weights @ information) / (weights @ covariance @ weights)
     of_steps, shares = np.linalg.inv(covariance), weights * information / (weights @ information)
 
-    def distances(slopes: Floats) -> Floats:
+    def squared_distances(slopes: Floats) -> Floats:
         steps = slopes / information  # one Newton step towards the estimate of each model
         off = (steps - (steps @ shares)[..., None]) * information
         return np.asarray(((off @ of_steps) * off).sum(axis=-1))
 
-    statistic = float(distances(observed))
-    exceeds = distances(drawn - drawn.mean(axis=0)) >= statistic - ROUNDING
+    statistic = float(squared_distances(observed))
+    exceeds = squared_distances(drawn - drawn.mean(axis=0)) >= statistic - ROUNDING
     return JointAgreement(weights, statistic, float((1 + np.sum(exceeds)) / (1 + len(drawn))))
 
 
 def _count_cases(cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator | None) -> list[BinCounts]:
-    """Return each model's counts or, with `rng`, N_RESAMPLES bootstrap counts, paired within a table."""
+    """Return each model's counts or, with `rng`, of N_RESAMPLES samples (first axis), paired in a table."""
     counts = []
     for tables in ([cases.positive], [cases.negative], cases.unlabelled):
         sizes, by_model = iter(n_bins), []

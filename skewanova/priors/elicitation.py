@@ -32,7 +32,7 @@ RELATIVE_TOLERANCE = 4 * float(np.finfo(np.float64).eps)
 
 
 def shapes_from_quantiles(quantiles: Mapping[float, float]) -> tuple[float, float, list[str]]:
-    """Return beta shapes of quantiles {share: prior} and notes on a poor fit; raise below SMALLEST_SHAPE."""
+    """Return shapes a, b of quantiles {share: prior}, and [] or a note on a poor fit; raise if none fit."""
     shares, priors = _check_quantiles(quantiles)
     try:
         a, b = fit_shapes(shares, priors)
@@ -57,11 +57,11 @@ def fit_shapes(shares: Floats, quantiles: Floats) -> tuple[float, float]:
     if len(shares) == 2:
         return start
 
-    def misfit(log_shapes: Floats) -> Floats:
+    def misfits(log_shapes: Floats) -> Floats:
         a, b = np.exp(log_shapes)
         return np.asarray(scipy.special.logit(beta_quantiles(a, b, shares)) - scipy.special.logit(quantiles))
 
-    solution = least_squares(misfit, np.log(start), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    solution = least_squares(misfits, np.log(start), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14)
     a, b = np.exp(solution.x).tolist()
     return a, b
 
@@ -72,16 +72,16 @@ def beta_quantiles(a: float, b: float, shares: Floats) -> Floats:
 
 
 def beta_quantile(a: float, b: float, share: float) -> float:
-    """Return the quantile at `share` of the beta distribution, clipped to the search limits."""
+    """Return the quantile (a prior) at `share` of the beta distribution, its log-odds in QUANTILE_LIMITS."""
 
-    def excess(log_odds: float) -> float:
+    def cdf_less_share(log_odds: float) -> float:
         return float(scipy.special.betainc(a, b, scipy.special.expit(log_odds)) - share)
 
     # in log-odds, because scipy.special.betaincinv fails for shapes near 1
     low, high = QUANTILE_LIMITS
-    if excess(low) >= 0 or excess(high) <= 0:
-        return float(scipy.special.expit(low if excess(low) >= 0 else high))
-    return float(scipy.special.expit(_find_root(excess, QUANTILE_LIMITS)))
+    if cdf_less_share(low) >= 0 or cdf_less_share(high) <= 0:
+        return float(scipy.special.expit(low if cdf_less_share(low) >= 0 else high))
+    return float(scipy.special.expit(_find_root(cdf_less_share, QUANTILE_LIMITS)))
 
 
 def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, float]:
@@ -91,19 +91,19 @@ def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, floa
     def shapes(log_size: float) -> tuple[float, float]:
         """Return the shapes with the first quantile and this log(a + b)."""
 
-        def split(log_odds: float) -> tuple[float, float]:
+        def shapes_of_mean(log_odds: float) -> tuple[float, float]:
             a, b = np.exp(log_size) * scipy.special.expit([log_odds, -log_odds])
             return float(a), float(b)
 
-        def excess(log_odds: float) -> float:
-            return float(scipy.special.betainc(*split(log_odds), quantiles[0]) - shares[0])
+        def first_cdf_less_share(log_odds: float) -> float:
+            return float(scipy.special.betainc(*shapes_of_mean(log_odds), quantiles[0]) - shares[0])
 
-        return split(_find_root(excess, MEAN_LIMITS))
+        return shapes_of_mean(_find_root(first_cdf_less_share, MEAN_LIMITS))
 
-    def excess(log_size: float) -> float:
+    def second_cdf_less_share(log_size: float) -> float:
         return float(scipy.special.betainc(*shapes(log_size), quantiles[1]) - shares[1])
 
-    return shapes(_find_root(excess, SIZE_LIMITS))
+    return shapes(_find_root(second_cdf_less_share, SIZE_LIMITS))
 
 
 def _find_root(function: Callable[[float], float], limits: tuple[float, float]) -> float:

@@ -133,7 +133,7 @@ class EstimatedPrior(FrameResult):
         return float(expit(self.log_odds[-1]))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights summing to 1: Gauss-Legendre, weighted by the profile likelihood."""
+        """Return ascending priors, and weights summing to 1, of the density exp(log_density) of log-odds."""
         nodes, step = panel_nodes(np.asarray(expit(self.log_odds[::2])), breaks)
         return nodes, normalise_weights(step * np.exp(self._curve(-np.log(1 / nodes - 1))))
 
@@ -143,7 +143,7 @@ class EstimatedPrior(FrameResult):
         return PchipInterpolator(self.log_odds, self.log_density)
 
     def density(self, prior: ArrayLike) -> Floats:
-        """Return the likelihood at each prior relative to its maximum; 0 outside the grid of log-odds."""
+        """Return exp(log_density) at each prior, 1 at its maximum and 0 outside the grid of log-odds."""
         priors = np.asarray(prior, dtype=np.float64)
         height = self._curve(logit(priors), extrapolate=False)
         return np.where(np.isnan(height), 0.0, np.exp(height))
@@ -163,7 +163,7 @@ class EstimatedPrior(FrameResult):
         return BetaPrior(mean * size, (1 - mean) * size)
 
     def __str__(self) -> str:
-        """Return the estimate with its interval."""
+        """Return the estimate with its interval, "0.06 (95 % 0 to 0.123)"."""
         limits = f"{self.conf_low:.3g} to {self.conf_high:.3g}"
         return f"{self.estimate:.3g} ({100 * self.confidence_level:g} % {limits})"
 
@@ -210,7 +210,7 @@ class PriorEstimate(EstimatedPrior):
         return int(self.bins.counts.unlabelled.sum())
 
     def describe(self) -> str:
-        """Return a phrase: source, and estimate and interval or, of batches, a further one's 95 % range."""
+        """Return a phrase: source, any doubt, estimate and interval or, of batches, a further one's 95 %."""
         scores = f"{self.n_unlabelled:,} unlabelled score{'s' * (self.n_unlabelled > 1)}"
         if self.method == "audited":
             return f"the prior estimated from audited labels among {scores}: {self}"
@@ -254,7 +254,7 @@ class PriorEstimate(EstimatedPrior):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Sentences that label shift is rejected or `sensitivity` exceeds the interval; () if audited."""
+        """Sentences that label shift is rejected or `sensitivity` wider than the interval; () if audited."""
         if self.method == "audited":
             return ()
         low, high = self.sensitivity()
@@ -275,7 +275,10 @@ class PriorEstimate(EstimatedPrior):
         return make_frame([self._to_row(), *(batch._to_row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return a row a bin: bin (from 1), score_high (last nan), n_positive ..., expected, residual."""
+        """Return one row a bin, from the lowest scores.
+
+        Columns bin, score_high (last nan), n_positive, n_negative, n_unlabelled, expected, residual.
+        """
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
         edges = np.append(self.bins.edges.astype(np.float64), np.nan)
         counts = {f"n_{name}": part.astype(int) for name, part in self.bins.counts._asdict().items()}
@@ -401,7 +404,7 @@ def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any
 
 
 def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
-    """Return `estimate` with `batches`, and a further batch's prior or, with few data, one more warning."""
+    """Return `estimate` with `batches`, and median and further batch's prior or, if few data, a warning."""
     level, bins = estimate.confidence_level, estimate.bins
     each = []
     for name, row in counts.items():
@@ -433,7 +436,7 @@ def _note_unpredicted(n_batches: int, counts: BinCounts) -> str:
 
 
 def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return N_PLACES log-odds of a further batch without tails, and log density relative to its maximum."""
+    """Return N_PLACES log-odds over DENSITY_LEVEL of a further batch, and log density less its maximum."""
     tails = (1 - DENSITY_LEVEL) / 2, (1 + DENSITY_LEVEL) / 2
     reached = batches.density_quantile(prediction.log_odds, prediction.density, tails)
     inside = np.clip(reached, *mixtures.log_odds_range(counts.totals[2]))
@@ -531,7 +534,7 @@ def is_chi2_too_small(counts: BinCounts) -> bool:
 
 
 def _calibrate_critical_values(peak: Peak, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return bootstrap critical values of the likelihood ratio at the lower and at the upper limit."""
+    """Return bootstrap critical values, at least chi2's, of the likelihood ratio at lower and upper limit."""
     seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     counts = peak.counts
     ends = mixtures.log_odds_range(counts.totals[2])
@@ -563,7 +566,7 @@ def caveat_phrase(caveats: Sequence[str]) -> str:
 
 
 def likelihood_ratio(estimate: PriorEstimate, log_odds: Floats) -> Floats:
-    """Return twice the fall of the bins' log-likelihood from its peak at `log_odds`, over `ratio_scale`."""
+    """Return twice the fall from the bins' peak log-likelihood at `log_odds`, divided by `ratio_scale`."""
     return _scaled_ratio(mixtures.find_peak(estimate.bins.counts), estimate.ratio_scale, log_odds)
 
 
@@ -584,7 +587,7 @@ def _test_label_shift(counts: BinCounts, fit: ClassFit, prior: Floats) -> LabelS
 
 
 def _collect_warnings(estimate: PriorEstimate) -> list[str]:
-    """Return the texts of the warnings about bins, labels and label shift that apply to an estimate."""
+    """Return texts on poor or full separation, few labels, label shift not tested or rejected, if any."""
     positive, negative, _ = (int(total) for total in estimate.bins.counts.totals)
     shift = estimate.label_shift
     area, spread = mixtures.binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)

@@ -88,7 +88,7 @@ class UnitSums(NamedTuple):
 
     @classmethod
     def from_cases(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
-        """Return sums over the units of each kind; a unit weighs the sum over its cases there (1 if None)."""
+        """Return sums over the units of each kind; a unit weighs the sum of its cases (each 1 if None)."""
         size = unit.max(initial=0) + 1
         each, codes = np.unique(kind * size + unit, return_inverse=True)
         weights = np.bincount(codes.reshape(-1), weights=weight).astype(np.float64)

@@ -139,7 +139,7 @@ def _share_excess(counts: BinCounts, log_odds: Floats) -> Floats:
 
 
 def _index_grid_maximum(counts: BinCounts, places: Floats) -> Codes:
-    """Return the index, in the last axis of `places`, nearest to the maximum of the likelihood."""
+    """Return the index in the last axis of `places`, within one of the maximum of the likelihood."""
     falls = _share_excess(counts, places) >= 0
     turns = np.concatenate([falls[..., :1], falls[..., 1:] & ~falls[..., :-1], ~falls[..., -1:]], axis=-1)
     best = np.array(np.minimum(turns.argmax(axis=-1), N_GRID - 1))
@@ -176,12 +176,12 @@ def _interval_limit(peak: Peak, end: Floats, value: Floats) -> Floats:
     outer = np.broadcast_to(end, peak.counts.shape).astype(np.float64)
     sign = np.sign(outer)
 
-    def beyond(log_odds: Floats) -> Floats:
+    def signed_excess(log_odds: Floats) -> Floats:
         return np.asarray(sign * (likelihood_ratio_statistic(peak.counts, log_odds, peak.height) - value))
 
     low, high = np.minimum(outer, peak.log_odds), np.maximum(outer, peak.log_odds)
-    inner = find_roots(beyond, low, high, close=LIMIT_TOLERANCE)
-    return np.where(sign * beyond(outer) > 0, inner, sign * np.inf)
+    inner = find_roots(signed_excess, low, high, close=LIMIT_TOLERANCE)
+    return np.where(sign * signed_excess(outer) > 0, inner, sign * np.inf)
 
 
 def g2_statistic(counts: BinCounts, fit: ClassFit, prior: Floats) -> Floats:
@@ -288,7 +288,7 @@ class BinnedScores:
     normal_edges: Floats  #: edges of the bins on the scale of the normal scores
 
     def shift_classes(self, *, positive: float = 0.0, negative: float = 0.0) -> BinCounts:
-        """Return the counts by bin after shifts of the labelled classes up by these standard deviations."""
+        """Return the counts after shifts of labelled classes up, in standard deviations of normal scores."""
         shifts = (self.positive, positive), (self.negative, negative)
         labelled = [count_by_bin(scores + by * scores.std(), self.normal_edges) for scores, by in shifts]
         return self.counts._replace(positive=labelled[0], negative=labelled[1])
@@ -354,7 +354,7 @@ class AuditedStrata(NamedTuple):
 
     @classmethod
     def from_scores(cls, scores: NDArray[Any], audited: ArrayLike) -> Self:
-        """Return strata of equal numbers of labels (0, 1; nan or None: no label); raise for others or few."""
+        """Return strata of about equal numbers of labels (0, 1; nan, None: none); raise for others or few."""
         rule = (
             f"`audited` must be 0, 1 or nan for each unlabelled score, with at least {CASES_PER_BIN} labels"
         )
@@ -398,10 +398,10 @@ class AuditedStrata(NamedTuple):
             with np.errstate(divide="ignore", invalid="ignore"):  # of the two forms, one has no cancellation
                 return np.where(total > 0, 2 * self.positive / (total + root), (total - root) / (2 * slope))
 
-        def excess(multiplier: float) -> float:
+        def estimate_less_prior(multiplier: float) -> float:
             return float(self.weight @ find_rates(multiplier)) - prior
 
-        multiplier = scipy.optimize.brentq(excess, -MAX_SLOPE, MAX_SLOPE)
+        multiplier = scipy.optimize.brentq(estimate_less_prior, -MAX_SLOPE, MAX_SLOPE)
         heights = [
             (scipy.special.xlogy(self.positive, rate) + scipy.special.xlogy(self.negative, 1 - rate)).sum()
             for rate in (self.positive / n, find_rates(multiplier))
@@ -411,12 +411,12 @@ class AuditedStrata(NamedTuple):
     def interval_limits(self, critical: float) -> tuple[float, float]:
         """Return priors below and above the estimate with this likelihood ratio; 0 or 1 if none has it."""
 
-        def excess(prior: float) -> float:
+        def ratio_less_critical(prior: float) -> float:
             return self.likelihood_ratio(prior) - critical
 
         def find_limit(end: float, edge: float) -> float:
-            if excess(edge) <= 0:
+            if ratio_less_critical(edge) <= 0:
                 return end
-            return float(scipy.optimize.brentq(excess, self.estimate, edge))
+            return float(scipy.optimize.brentq(ratio_less_critical, self.estimate, edge))
 
         return find_limit(0.0, AUDIT_RANGE[0]), find_limit(1.0, AUDIT_RANGE[1])

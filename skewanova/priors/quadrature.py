@@ -60,7 +60,7 @@ def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Fl
 
 
 def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return priors, and weights summing to 1, that average a function over a beta distribution."""
+    """Return ascending priors and positive weights, summing to 1, of beta(a, b); panels end at `breaks`."""
     centre = np.log(a) - np.log(b)
     spread = float(np.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b)))
     tail = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)

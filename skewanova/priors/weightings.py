@@ -174,7 +174,7 @@ class UniformPrior:
         check_ordered(self.low, self.high)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights summing to 1, by Gauss-Legendre over the log skew."""
+        """Return descending priors (one if limits are equal), weights summing to 1, by Gauss-Legendre."""
         if self.low == self.high:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(log_skew(self.high), log_skew(self.low), breaks)
@@ -234,7 +234,7 @@ class UniformSkew:
         return min(1 / (1 + self.low_skew), LARGEST_PRIOR)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights summing to 1, by Gauss-Legendre over the log skew."""
+        """Return descending priors (one if limits are equal), weights summing to 1, by Gauss-Legendre."""
         if self.low_skew == self.high_skew:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(float(np.log(self.low_skew)), float(np.log(self.high_skew)), breaks)
@@ -331,7 +331,7 @@ class BetaPrior:
         return float(np.clip(beta_quantile(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights summing to 1, by Gauss-Legendre over the log-odds."""
+        """Return ascending priors and weights summing to 1, by Gauss-Legendre over the log-odds."""
         return beta_nodes(self.a, self.b, breaks)
 
     def describe(self) -> str:
@@ -453,7 +453,7 @@ class ContinuousPrior:
         return float(np.clip(self.distribution.isf(1e-3), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights summing to 1: Gauss-Legendre panels between quantiles."""
+        """Return ascending priors and weights summing to 1: Gauss-Legendre panels between quantiles."""
         tails = np.geomspace(1e-15, 1e-2, 14)
         below, above = self.distribution.ppf(tails), self.distribution.isf(tails)
         quantiles = np.concatenate([below, self.distribution.ppf(np.linspace(0.02, 0.98, 49)), above])
