@@ -91,7 +91,7 @@ class Scale(NamedTuple):
         return result
 
     def path(self, x: Floats, y: Floats) -> str:
-        """Return the SVG path of a line through finite points in units of the axes, "" of fewer than two."""
+        """Return the SVG path of points in axis units, none nan, y clipped to the box; "" if under two."""
         return draw_path(self.x(x), self.y(y))
 
 
@@ -100,7 +100,7 @@ INTERVALS, ROW_HEIGHT = Layout("means", 640, 0, 14, 0, 34, 14, 24), 28
 
 
 def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, label: str) -> Chart:
-    """Return label, size, scale, ticks and rows (text, color; y, mean, low, high in pixels) as attributes."""
+    """Return label, size, scale, ticks (x, text), rows by model (text, color; y, mean, low, high: pixels)."""
     numbers = ranking[["mean", "conf_low", "conf_high"]].to_numpy(dtype=np.float64)
     layout = INTERVALS
     names = [shorten_name(str(model), layout.max_name) for model in ranking["model"]]
@@ -146,7 +146,7 @@ def build_chart(
     y_limits: tuple[float, float] = (0.0, 1.0),
     marks: Marks | None = None,
 ) -> Chart:
-    """Return a chart: along the logarithm of the prior with `marks`, else with linear x from 0 to 1."""
+    """Return a chart, lines in reverse, greys first; x is the log prior with `marks`, else linear, 0 to 1."""
     named = [line for line in lines if line.is_named]
     longest = max((len(shorten_name(line.model, layout.max_name)) for line in named), default=0)
     right = layout.width - round(BOLD_WIDTH * layout.font * longest + (18 if named else 6))
@@ -191,7 +191,7 @@ def choose_steps(low: float, high: float) -> list[float]:
 
 
 def choose_limits(values: Floats) -> tuple[float, float]:
-    """Return limits (low, high) around values, not all nan, at multiples of the step of `choose_steps`."""
+    """Return limits, low < high, around values other than nan, at multiples of the step of `choose_steps`."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     steps = choose_steps(low, max(high, low + 1e-3))
     step = steps[1] - steps[0] if len(steps) > 1 else high - low + 1e-3
@@ -200,7 +200,7 @@ def choose_limits(values: Floats) -> tuple[float, float]:
 
 
 def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:
-    """Return (x in pixels, text of the prior, "1 in n" or "") of ticks at 1, 2, 5 and the ends with room."""
+    """Return ascending (x in pixels, prior, "1 in n" or "") of ticks at the ends, 1, 2 and 5 with room."""
     low, high = scale.x_limits
     digits = [d * 10.0**k for k in range(-12, 1) for d in (1, 2, 5)]
     values = [low, high, *(v for v in digits if low < v < high)]
@@ -247,7 +247,7 @@ def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
 
 
 def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> list[dict[str, Any]]:
-    """Return in the order of `lines` color, text, y and line's end in pixels; texts are apart if they fit."""
+    """Return by line color, text, y (of the text), end (y of the line) in pixels; texts apart if they fit."""
     height = scale.bottom - scale.top
     ends = np.array([float(scale.y(line.y[-1])) for line in lines])
     gap = min((layout.font + 4) / height, 1 / max(len(lines) - 1, 1))
@@ -266,7 +266,7 @@ def _place_shade(limits: tuple[float, float], scale: Scale) -> dict[str, Any]:
 
 
 def _place_crossing(each: Crossing, scale: Scale, font: int) -> dict[str, Any]:
-    """Return by name x, y (ring), low, high (bar), text_x, text_y in pixels, anchor, and texts (or [])."""
+    """Return by name x, y (ring), low, high (bar), text_x, text_y in pixels, anchor, texts ([]: no room)."""
     prior, low, high, value = each
     x, y = float(scale.x(prior)), float(scale.y(value))
     texts = ["the lead changes", f"at {prior:.3g} ({low:.3g} to {high:.3g})"]
@@ -296,7 +296,7 @@ def _place_segment(each: Segment, scale: Scale, font: int) -> dict[str, Any]:
 
 
 def number_colors(models: Sequence[str], named: Iterable[str]) -> dict[str, int]:
-    """Return each model's colour, from 1 in order; of more than ten models the first ten named, others 0."""
+    """Return colours from 1 in order of `models`; of over ten models the first ten in `named`, others 0."""
     if len(models) <= len(LIGHT_COLORS):
         return {model: i + 1 for i, model in enumerate(models)}
     chosen = [model for model in models if model in set(named)][: len(LIGHT_COLORS)]

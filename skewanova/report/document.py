@@ -181,7 +181,7 @@ def _select_decisive(verdict: Verdict) -> pd.DataFrame:
 
 
 def _describe_scope(verdict: Verdict, rarest: float) -> str:
-    """Return " (average over priors LOW to HIGH)" of decisive rows, no numbers if nan, "" at one prior."""
+    """Return " (average over priors LOW to HIGH, some unsupported)"; if nan no numbers; "" at one prior."""
     decisive = _select_decisive(verdict)
     low, high = (decisive[name].max() for name in ("prior_low", "prior_high"))
     if len(decisive) and np.isnan(low):
@@ -243,7 +243,7 @@ def color_names(text: str, colors: Mapping[str, int]) -> Markup:
 
 
 def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Markup:
-    """Return the verdict's field `line` as HTML, its numbers linked to the `anchors` of their tables."""
+    """Return the verdict's field `line` as HTML; numbers, except UNLINKED, link to `anchors` by table."""
     text = str(getattr(verdict, line))
     places: dict[int, tuple[int, str]] = {}
     for number in verdict.numbers:
@@ -294,7 +294,7 @@ def build_view(table: Table, *files: str) -> dict[str, Any]:
 
 
 def _write_along_prior(source: ReportSource) -> list[str]:
-    """Return MAX_RANGES sentences on where two models differ, and a count, or why none; [] if untrusted."""
+    """Return up to MAX_RANGES sentences on differing models, and a count, or why none; [] if untrusted."""
     if not source.verdict.is_trusted:
         return []
     names = shorten_names(source.evaluation.models)
@@ -476,7 +476,7 @@ class PartsResult(Result):
 
     @abstractmethod
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
-        """Return template variables of this kind: title, subject, `phrases` by part and, if any, a screen."""
+        """Return template variables: title, subject, `phrases` by part and name and, if any, a screen."""
 
     def _format_brief(self, width: int) -> str:
         """Return the choice and the first table as text wrapped to `width`."""
@@ -528,7 +528,7 @@ class PartsResult(Result):
         return directory
 
     def _build_provenance(self, results: Sequence[ReportSource]) -> dict[str, Any]:
-        """Return the provenance with the settings and the input file that all parts share."""
+        """Return the provenance with the settings that all parts share, and the input file if it is one."""
         first = results[0]
         shared = {
             name: value

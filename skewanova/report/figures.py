@@ -107,7 +107,7 @@ def draw_figures(source: TestedResult, formats: Sequence[str]) -> Iterator[tuple
 
 
 def _move_legend_below(figure: Figure) -> Figure:
-    """Move a legend of up to MAX_LEGEND_BELOW lines below the axes, and return the figure, made higher."""
+    """Move a legend of up to MAX_LEGEND_BELOW entries below the axes; return the same figure, made higher."""
     ax = figure.axes[0]
     old_legend = ax.get_legend()
     if old_legend is None or len(old_legend.get_texts()) > MAX_LEGEND_BELOW:
@@ -141,7 +141,7 @@ def _list_ranked_models(source: ReportSource) -> list[str]:
 
 
 def _fit_size(source: ReportSource, height: float) -> tuple[float, float]:
-    """Return width and height of a figure, in inches, with room for a legend of all models."""
+    """Return width and height of a figure, in inches: `height` or more, for a legend of up to 20 models."""
     labels = model_labels(_list_ranked_models(source))
     return _fit_width(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
 
@@ -174,7 +174,7 @@ def _draw_fitted(plot: Callable[..., Axes], source: ReportSource, height: float 
 
 
 def _draw_above_legend(plot: Callable[..., Axes], source: ReportSource, height: float = 4.2) -> Figure:
-    """Return the figure of `_draw_fitted`, with its legend below the axes."""
+    """Return the figure of `_draw_fitted`, with a legend of up to MAX_LEGEND_BELOW entries below the axes."""
     return _move_legend_below(_draw_fitted(plot, source, height))
 
 
@@ -207,7 +207,7 @@ def _draw_roc(source: ReportSource) -> Figure:
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
-    """Return a figure of three plots of the residuals and, in the fourth panel, their legend."""
+    """Return a figure of three plots of residuals and a legend, no models if over MAX_RESIDUAL_MODELS."""
     width, legend_height = _fit_size(source, 2.8)
     figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
     *panels, legend_ax = figure.subplots(2, 2).ravel()
@@ -224,7 +224,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
 
 
 def _draw_pairs(source: ReportSource) -> Figure:
-    """Return the figure of the primary pairs: all, or those with the first model if there are many."""
+    """Return the figure of the primary pairs: all, or the first model's if too many and no control."""
     pairs = select_primary(source.pairs)
     if get_control(source) is None and len(pairs) > MAX_PAIRS:
         pairs = _select_pairs_of_best(source, pairs)
@@ -258,7 +258,7 @@ def _draw_difference_curves(source: ReportSource) -> Figure:
 
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
-    """Return precision-recall curves in one panel or, if lines are many, in MAX_PANELS panels by prior."""
+    """Return curves in one panel or, of over MAX_LINES, in up to MAX_PANELS panels, each at one prior."""
     priors = source.tables["precision_recall"]["prior"].unique()
     if len(source.ranking) * len(priors) <= MAX_LINES:
         return _draw_above_legend(performance.plot_precision_recall, source, 4.6)

@@ -74,7 +74,7 @@ def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None
 def write_class_choice(
     models: Sequence[str], pairs: Iterable[Any], verdict: Verdict, *, control: str | None = None
 ) -> str:
-    """Return a sentence on the choice for one class, from its pairs after the joint adjustment."""
+    """Return one class's choice by its jointly adjusted pairs, or why the `verdict` of its report is none."""
     if verdict.state == "untrusted":
         return verdict.choose
     if verdict.state == "unsupported":
@@ -91,7 +91,7 @@ def _write_changes_along(
     *,
     crossings: pd.DataFrame | None = None,
 ) -> str:
-    """Return a sentence on where the best mean first changes, or in how many of `counted` (n, unit) it is."""
+    """Return a sentence on where the best mean first changes; else who has it, in how many of `counted`."""
     (n_units, units), first = counted, by_prior[by_prior["rank"] == 1].sort_values("prior")
     mean = "highest mean" if units == "data sets" else "best value" if n_units == 1 else "best mean"
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
@@ -115,7 +115,7 @@ def _write_changes_along(
 
 
 def _write_crossing(between: tuple[float, float], crossings: pd.DataFrame | None, writer: LineWriter) -> str:
-    """Return the prior of the lead's crossing in a range of priors with its interval, else the middle."""
+    """Return as text the prior of the lead's crossing in a range, with interval, else the geometric mean."""
     if crossings is not None:
         within = crossings["prior"].between(*between) & crossings["conf_low"].notna()
         row = next(iter_rows(crossings[crossings["lead"] & within]), None)
@@ -182,7 +182,7 @@ def write_values_verdict(result: TestedResult) -> Verdict:
 def _write_values_certainty(
     result: TestedResult, evidence: Sequence[Any], writer: LineWriter, *, p_equal: float
 ) -> str:
-    """Return the line How sure: the least certain lead, p of equivalence (nan: P(best)), population."""
+    """Return least certain lead, p of equivalence (nan: P(best)), population; or no test is reliable."""
     if not evidence:
         return "No test is reliable here."
     first, text = next(iter_rows(result.ranking)), write_evidence(evidence, writer)
@@ -197,7 +197,7 @@ def _write_values_certainty(
 
 
 def _write_values_changes(result: TestedResult, writer: LineWriter) -> str:
-    """Return a sentence on where the best value changes along the prior, or in how many folds it is."""
+    """Return where the best value changes: along the prior, else over folds; nowhere on one test set."""
     first, unit, by_prior = next(iter_rows(result.ranking)), result.unit, result.tables["by_prior"]
     if len(by_prior):
         counted = result.design.n_folds, f"{unit}s"

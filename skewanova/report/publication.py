@@ -145,7 +145,7 @@ MAX_GROUPED_MODELS = 10
 
 
 def build_report_tables(source: TestedResult) -> dict[str, Table]:
-    """Return REPORT_TABLES that have rows: MAX_REPORT_ROWS, no secondary tests, only checks with advice."""
+    """Return REPORT_TABLES with rows, cut, without secondary tests, silent checks and, untrusted, leaders."""
     tables = {name: build_publication_table(source, name) for name in REPORT_TABLES if name in source.SPECS}
     published = source.tests["role"].isin(["primary", "published"])
     tables["tests"] = select_cells(tables["tests"], rows=np.flatnonzero(published).tolist())
@@ -174,7 +174,7 @@ def _add_equivalence(source: TestedResult, table: Table) -> Table:
 
 
 def _cut_rows(table: Table, file: str) -> Table:
-    """Return a table of at most MAX_REPORT_ROWS rows, whose note names the file with all."""
+    """Return the table; if over MAX_REPORT_ROWS rows, the first of these, with a note that `file` has all."""
     if len(table.rows) <= MAX_REPORT_ROWS:
         return table
     note = f"{table.note} The first {MAX_REPORT_ROWS} of {len(table.rows):,} rows; {file} has all.".strip()

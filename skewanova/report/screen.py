@@ -103,7 +103,7 @@ def list_drawn_models(source: ReportSource) -> list[str]:
 
 
 def build_screen(source: ReportSource) -> Screen:
-    """Return charts, slider and table of a comparison; no charts along the prior if it has one prior."""
+    """Return charts, slider and table of `list_drawn_models`; charts along the prior if it has several."""
     trusted, models = source.verdict.is_trusted, list_drawn_models(source)
     if not trusted:  # ranking order would be a claim
         models = [model for model in map(str, source.scores.models) if model in set(models)]
@@ -233,7 +233,7 @@ def _make_line(model: str, color: int, rows: pd.DataFrame, *, is_banded: bool = 
 
 
 def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, int]:
-    """Return each model's colour from 1; 0 (grey) if untrusted, or neither chosen nor warned of in many."""
+    """Return colours from 1; 0 if untrusted; of over ten models only of the chosen, first and suspects."""
     if verdict is None:
         return number_colors(models, models[:MAX_COLORED])
     if not verdict.is_trusted:
@@ -264,7 +264,7 @@ def _list_heads(source: ReportSource) -> list[str]:
 def _list_prior_rows(
     rows: pd.DataFrame, colors: Colors, heads: Sequence[str], *, is_supported: bool
 ) -> list[SimpleNamespace]:
-    """Return rows (number, color, model, cells) at one prior, the highest first; as `colors` if untrusted."""
+    """Return rows (number, color, model, cells), by rank, as `colors` if untrusted; unsupported: no band."""
     models = list(colors)
     by_model = {str(row.model): row for row in iter_rows(rows)}
     order = sorted(models, key=lambda model: by_model[model].rank) if TO_BEST in heads else models
@@ -385,7 +385,7 @@ def _choose_reference(source: ReportSource) -> str:
 
 
 def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks) -> list[Chart]:
-    """Return a wide and a narrow chart of up to 4 models less one; none if untrusted or at one prior."""
+    """Return [wide, narrow] charts of up to 4 models less the reference; [] if untrusted or at one prior."""
     reference = _choose_reference(source)
     frame = orient_pairs(source.tables["difference_curves"], reference).sort_values("prior")
     if frame["prior"].nunique() < 2 or not source.verdict.is_trusted:
@@ -403,7 +403,7 @@ def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks)
 def _build_curves(
     source: ReportSource, colors: Colors, priors: Floats, start: int
 ) -> tuple[list[Chart], list[list[str]]]:
-    """Return ROC and PR charts at the start, and by prior and model the precisions in thousandths as text."""
+    """Return [ROC, PR at the start] of MAX_CURVES models, by prior and model thousandths of precision."""
     drawn = [model for model in colors if colors[model]][:MAX_CURVES] or list(colors)[:MAX_CURVES]
     roc = source.tables["roc"].groupby(["model", "fpr"], observed=True)["tpr"].mean()
     frame = precision_recall(replace(source.evaluation, models=tuple(drawn)), priors, recall=RECALLS)

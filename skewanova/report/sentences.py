@@ -143,7 +143,7 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> li
 def write_curve_sentences(
     tables: Mapping[str, pd.DataFrame], names: Names, *, control: str | None = None
 ) -> list[str]:
-    """Return a sentence for each range of priors where two models differ by bands, or one on why none."""
+    """Return a sentence by range of priors where models (or the control) differ by bands, or why none."""
     differences, differing = tables["difference_curves"], tables["differing_priors"]
     if control is not None:
         differences = differences[(differences["model_a"] == control) | (differences["model_b"] == control)]

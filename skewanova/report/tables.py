@@ -180,7 +180,7 @@ def add_columns(table: Table, columns: Mapping[str, Iterable[str]]) -> Table:
 
 
 def build_ranking_table(source: ReportSource) -> Table:
-    """Return the ranking with intervals, groups, P(best) and regret; no groups or ranks if untrusted."""
+    """Return the ranking with intervals, groups, P(best) and regret, less what `withhold_claims` drops."""
     ranking, design = source.ranking, source.design
     caption, method = "Ranking by IAUPREC on the test set", f"over samples of {design.units}"
     if ranking["std"].notna().any():
@@ -211,7 +211,7 @@ def withhold_claims(table: Table, source: TestedResult) -> Table:
 
 
 def build_values_ranking(source: TestedResult) -> Table:
-    """Return the ranking by the mean of any measure; no groups or ranks if untrusted."""
+    """Return the ranking by the mean of any measure, less what `withhold_claims` drops."""
     shared = ", allowing for the training data they share" if source.design.overlapping else ""
     on_cases, title = source.design.is_test_set, write_value_heading(source)
     with set_decimals(count_decimals([source.ranking["mean"].abs().max() / 10])):  # two significant digits

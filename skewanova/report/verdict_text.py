@@ -134,7 +134,7 @@ class LineWriter:
         return f"{subject} {'is' if len(models) == 1 else 'are'} worse{than and f' than {than}'}"
 
     def write_undecided(self, data: str) -> str:
-        """Return the sentence "The DATA do not separate A, B and C.", with all models."""
+        """Return the sentence "The DATA do not separate A, B and C.", with all models by `join_names`."""
         return f"The {data} do not separate {self.join_names(self.names)}."
 
 
@@ -249,7 +249,7 @@ def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
-    """Return "; C and D are worse than A" on the models behind the candidates, or "" if none is."""
+    """Return "; C and D are worse than A" on models behind the candidates, if not inverted, else ""."""
     order, candidates = facts.order, facts.order.candidates
     others = [model for model in order.others if model not in facts.inverted]
     if not others:
@@ -262,7 +262,7 @@ def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
-    """Return "Use A below prior 0.1 and B above 0.2", what is open between, and who leads on average."""
+    """Return "Use A below prior 0.1 and B above 0.2", or one range if the ends agree, and an average lead."""
     order, names = facts.order, writer.names
     ranges = contender_ranges(facts.frames["leaders"], order.low, order.high)
     (first, _, end), (last, start, _) = ranges[0], ranges[-1]
@@ -381,7 +381,7 @@ def _select_candidates(facts: Judgement, name: str) -> pd.DataFrame:
 
 
 def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
-    """Return "detectable difference 0.01 (power 0.8)", candidates' largest; "" unless undecided or equal."""
+    """Return "detectable difference 0.01 (power 0.8)", the largest; "" if partial, or a lead was found."""
     rows = _select_candidates(facts, "plans")
     detectable = rows["detectable"].max()
     if facts.state not in {"undecided", "equal"} or facts.is_partial or not detectable < 1:
@@ -409,7 +409,7 @@ def format_p_best(p_best: float, table: str, writer: LineWriter) -> str:
 
 
 def write_changes(facts: Judgement, writer: LineWriter) -> str:
-    """Return the line on where the highest mean changes: inside the deployment prior, or nearest outside."""
+    """Return where the highest mean changes: in the deployment prior, outside, nowhere, or not judged."""
     order = facts.order
     if facts.supported_mass == 0 or facts.state == "untrusted":
         return f"Not judged: {writer.names[order.models[0]]} has the highest observed mean."
@@ -491,7 +491,7 @@ def write_weakness(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_suspicions(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield a sentence for each check of the scores that could reverse the choice."""
+    """Yield a sentence for each finding in the scores that could reverse the choice; nothing without one."""
     if facts.inverted:
         yield f"The scores of {writer.join_names(facts.inverted)} may be inverted: see the warning."
     for name, phrase in SUSPICIONS.items():
