@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from skewanova.cli.options import add_options, handle_errors, out_option
+from skewanova.cli.options import handle_errors, out_option
 from skewanova.cli.output import echo
 
 
@@ -143,21 +142,21 @@ def study() -> None:
     """Run the simulations behind the claims, reduced or in full."""
 
 
-def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
-    chosen = click.option("--scenarios", metavar="LIST", help="Names separated by commas; all by default.")
+def _options(simulation: _Simulation) -> list[click.Parameter]:
+    chosen = click.Option(["--scenarios"], metavar="LIST", help="Names separated by commas; all by default.")
     by = click.Choice(["size", "prior"])
     count, seed = click.IntRange(min=1), click.IntRange(min=0)
     return [
         *([chosen] if simulation.file in CHOSEN else []),
         *(
-            [click.option("--by", type=by, default="size", help="What varies.")]
+            [click.Option(["--by"], type=by, default="size", help="What varies.")]
             if simulation.by_prior
             else []
         ),
-        click.option("--replicates", type=count, default=simulation.replicates, help=simulation.unit),
-        click.option("--full", is_flag=True, help="As many as in the recorded study: hours."),
-        click.option("--seed", type=seed, default=0, help="Seed."),
-        click.option("--jobs", type=count, default=1, help="Processes to use."),
+        click.Option(["--replicates"], type=count, default=simulation.replicates, help=simulation.unit),
+        click.Option(["--full"], is_flag=True, help="As many as in the recorded study: hours."),
+        click.Option(["--seed"], type=seed, default=0, help="Seed."),
+        click.Option(["--jobs"], type=count, default=1, help="Processes to use."),
         out_option("numbers, tables and figures"),
     ]
 
@@ -179,8 +178,8 @@ def _command(name: str, simulation: _Simulation) -> click.Command:
         echo("\n\n".join(table.to_text() for table in result.to_tables()))
 
     short = f"{simulation.told.split(' (')[0].removesuffix('.')}."  # the first full stop would end it
-    command = click.command(name, help=simulation.told, short_help=short)
-    return command(add_options(*_options(simulation))(run))
+    command = click.command(name, help=simulation.told, short_help=short, params=_options(simulation))
+    return command(run)
 
 
 for _name, _simulation in STUDIES.items():

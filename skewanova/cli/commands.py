@@ -52,10 +52,10 @@ def main(context: click.Context) -> None:
         context.color = False
 
 
-def add_command(*options: shared.Option) -> Callable[[Callable[..., Findings]], click.Command]:
+def add_command(*options: click.Parameter) -> Callable[[Callable[..., Findings]], click.Command]:
     """Return a decorator that makes a function that returns Findings a command; it adds output options."""
-    decorate = shared.add_options(*options, *shared.OUTPUT_OPTIONS)
-    return lambda function: main.command()(decorate(shared.handle_errors(output.report_findings(function))))
+    decorate = main.command(params=[*options, *shared.OUTPUT_OPTIONS])
+    return lambda function: decorate(shared.handle_errors(output.report_findings(function)))
 
 
 # --- comparisons --------------------------------------------------------------------------------------------
@@ -279,8 +279,8 @@ def diff(old: Path, new: Path) -> Findings:
         shared.parse_priors,
         "Priors for which the threshold is chosen; by default those of --at-priors, one by one.",
     ),
-    click.option(
-        "--choose-on",
+    click.Option(
+        ["--choose-on"],
         metavar="PART",
         help="Choose the threshold on this part (column part) and evaluate it on the others.",
     ),
@@ -335,8 +335,8 @@ def threshold(
     shared.number_option("--power", "Probability of detecting it.", 0.8),
     shared.number_option("--alpha", "Significance level of each pair's test.", 0.05),
     shared.number_option("--assurance", "Probability that the assured sizes reach this power.", 0.8),
-    click.option("--bonferroni", is_flag=True, help="Divide alpha by the number of pairs."),
-    click.option("--control", metavar="MODEL", help="Plan only for the pairs with this model."),
+    click.Option(["--bonferroni"], is_flag=True, help="Divide alpha by the number of pairs."),
+    click.Option(["--control"], metavar="MODEL", help="Plan only for the pairs with this model."),
     shared.number_option("--cost-case", "Add the value of more cases; the cost of one, in IAUPREC."),
     *shared.DESIGN_OPTIONS,
     shared.out_option("plans.csv and its text"),
@@ -417,9 +417,9 @@ def intervals(scores: Path, seed: int, **options: Any) -> Findings:
     shared.path_argument("scores", metavar="LABELLED"),
     shared.UNLABELLED,
     shared.BATCH_COLUMN,
-    click.option("--fold", metavar="LABEL", help="Use only the labelled cases of this fold."),
-    click.option(
-        "--bins", type=int, default=N_BINS, help="Bins of the scores; fewer are used with few cases."
+    click.Option(["--fold"], metavar="LABEL", help="Use only the labelled cases of this fold."),
+    click.Option(
+        ["--bins"], type=int, default=N_BINS, help="Bins of the scores; fewer are used with few cases."
     ),
     shared.level_option("Confidence level of the intervals."),
     shared.seed_option("bootstraps"),
@@ -527,9 +527,12 @@ def monitor(
 # --- reports and shells -------------------------------------------------------------------------------------
 
 
-@main.command()
-@shared.path_argument("directory", metavar="DIR")
-@click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
+@main.command(
+    params=[
+        shared.path_argument("directory", metavar="DIR"),
+        click.Option(["--open", "in_browser"], is_flag=True, help="Open it in the browser."),
+    ]
+)
 @shared.handle_errors
 def report(directory: Path, in_browser: bool) -> None:
     """Print the path of the report in DIR; --open opens it.
@@ -553,8 +556,7 @@ def report(directory: Path, in_browser: bool) -> None:
     echo(str(page))
 
 
-@main.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@main.command(params=[click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]))])
 def completion(shell: str) -> None:
     """Print the script that completes commands in SHELL.
 

@@ -136,14 +136,7 @@ def _parse_floats(texts: Sequence[str], message: str) -> list[float]:
 # --- tables and options ------------------------------------------------------------------------------------
 
 
-#: An option or argument, as click's decorators make it.
-Option = Callable[..., Any]
-
-
 T = TypeVar("T")
-
-
-BAD_INPUT, FAILED = 2, 1
 
 
 #: Words that options have for the columns of a score table, and the columns that are called otherwise.
@@ -161,8 +154,6 @@ COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
 class Failure(click.ClickException):
     """One line on what went wrong; white space becomes spaces, and invisible characters are escaped."""
 
-    exit_code = FAILED
-
     def __init__(self, message: str) -> None:
         super().__init__(escape_text(message))
 
@@ -175,7 +166,7 @@ class Failure(click.ClickException):
 class Refusal(Failure):
     """Failure where the input is at fault."""
 
-    exit_code = BAD_INPUT
+    exit_code = 2
 
 
 #: Options by heading of the help; all others stand between the two.
@@ -222,7 +213,7 @@ class Group(click.Group):
                 null_device = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null_device, sys.stdout.fileno())
                 os.close(null_device)
-            sys.exit(FAILED)
+            sys.exit(Failure.exit_code)
 
 
 def _failure_text(error: OSError | MemoryError) -> str:
@@ -321,20 +312,9 @@ def resolve_prior(prior: T | Path, table: Scores) -> T | DeploymentPrior:
 # --- options ------------------------------------------------------------------------------------------------
 
 
-def add_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds options to a command, in the order listed."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
 def parsed_option(
     flag: str, parse: Callable[[str], Any], text: str, *, metavar: str = "LIST", **settings: Any
-) -> Option:
+) -> click.Parameter:
     """Return an option whose text is read by `parse`; its input errors are errors of usage."""
 
     def parse_or_refuse(value: str) -> Any:
@@ -344,61 +324,61 @@ def parsed_option(
         except (InputError, InputTypeError) as error:
             raise click.BadParameter(to_shell(str(error)).replace("`priors`", flag)) from error
 
-    return click.option(flag, metavar=metavar, type=parse_or_refuse, help=text, **settings)
+    return click.Option([flag], metavar=metavar, type=parse_or_refuse, help=text, **settings)
 
 
 def choice_option(
     flag: str, names: Sequence[str], text: str, remark: str = "", *, default: str | None = "auto"
-) -> Option:
+) -> click.Parameter:
     """Return an option that takes one of several names; its help is the text, the names and the remark."""
     text = f"{text}: {', '.join(names)}{remark}."
-    return click.option(flag, type=click.Choice(names), metavar="NAME", default=default, help=text)
+    return click.Option([flag], type=click.Choice(names), metavar="NAME", default=default, help=text)
 
 
-def path_argument(name: str, **settings: Any) -> Option:
+def path_argument(name: str, **settings: Any) -> click.Parameter:
     """Return a required positional argument that takes a path, which need not exist."""
-    return click.argument(name, type=click.Path(path_type=Path), **settings)
+    return click.Argument([name], type=click.Path(path_type=Path), **settings)
 
 
-def count_option(flag: str, text: str, default: int) -> Option:
+def count_option(flag: str, text: str, default: int) -> click.Parameter:
     """Return an option that takes an integer of 0 or more."""
-    return click.option(flag, type=click.IntRange(min=0), default=default, help=text)
+    return click.Option([flag], type=click.IntRange(min=0), default=default, help=text)
 
 
-def seed_option(use: str) -> Option:
+def seed_option(use: str) -> click.Parameter:
     """Return the option --seed, by default 0."""
     return count_option("--seed", f"Seed of {use}.", 0)
 
 
-def number_option(flag: str, text: str, default: float | None = None) -> Option:
+def number_option(flag: str, text: str, default: float | None = None) -> click.Parameter:
     """Return an option that takes a float."""
-    return click.option(flag, type=float, default=default, help=text)
+    return click.Option([flag], type=float, default=default, help=text)
 
 
-def level_option(text: str) -> Option:
+def level_option(text: str) -> click.Parameter:
     """Return the option --confidence-level, by default 0.95, with this help text."""
     return number_option("--confidence-level", text, 0.95)
 
 
-def range_option(text: str) -> Option:
+def range_option(text: str) -> click.Parameter:
     """Return the option --deployment-prior, without a default."""
     return parsed_option("--deployment-prior", parse_deployment_prior, text, metavar="RANGE")
 
 
-def deployment_option(text: str) -> Option:
+def deployment_option(text: str) -> click.Parameter:
     """Return the option --deployment-prior, by default 0.05:0.20, which may be ``estimate:FILE``."""
     parse = accept_estimate(parse_deployment_prior)
     return parsed_option("--deployment-prior", parse, text, metavar="RANGE", default="0.05:0.20")
 
 
-def out_option(content: str) -> Option:
+def out_option(content: str) -> click.Parameter:
     """Return the option --out, the folder that a command writes."""
     return folder_option("--out", f"Write {content} to this folder.")
 
 
-def folder_option(flag: str, text: str, **settings: Any) -> Option:
+def folder_option(flag: str, text: str, **settings: Any) -> click.Parameter:
     """Return an option that takes the path of a folder; `settings` are those of `click.Path`."""
-    return click.option(flag, type=click.Path(path_type=Path, **settings), metavar="DIR", help=text)
+    return click.Option([flag], type=click.Path(path_type=Path, **settings), metavar="DIR", help=text)
 
 
 def split_names(text: str) -> list[str]:
@@ -415,7 +395,7 @@ def _join_names(_context: object, _option: object, value: Sequence[Sequence[str]
 SCORES, UNLABELLED = path_argument("scores"), path_argument("unlabelled")
 
 
-BATCH_COLUMN = click.option("--batch-column", metavar="NAME", help="Column of UNLABELLED that holds batch.")
+BATCH_COLUMN = click.Option(["--batch-column"], metavar="NAME", help="Column of UNLABELLED that holds batch.")
 
 
 TEST_FRACTION_OPTION = number_option("--test-fraction", "Share of the cases tested by a fold.")
@@ -440,11 +420,11 @@ PAIRS_OPTIONS = (
         "--pairwise", PAIRWISE_CHOICES, "Test of pairs of models", "; auto takes the one valid for the design"
     ),
     choice_option("--p-adjust", ADJUSTMENTS, "Adjustment", "; else holm", default=None),
-    click.option("--control", metavar="MODEL", help="Compare every other model with this one only."),
+    click.Option(["--control"], metavar="MODEL", help="Compare every other model with this one only."),
 )
 REPORT_OPTIONS = (
     seed_option("the resampling"),
-    click.option("--full/--brief", default=False, help="Print all results or only the verdict."),
+    click.Option(["--full/--brief"], default=False, help="Print all results or only the verdict."),
     out_option("report.html and tables"),
     folder_option("--paper", "Write results, methods, table, figure as LaTeX.", file_okay=False),
     parsed_option("--figures", check_formats, "Also draw figures: svg,png,pdf.", default="none"),
@@ -468,8 +448,8 @@ COMPARISON_OPTIONS = (
 
 
 VALUES_OPTIONS = (
-    click.option("--measure", metavar="NAME", help="Column of the values; name of the measure."),
-    click.option("--lower-is-better", is_flag=True, help="Values are losses, such as Brier scores."),
+    click.Option(["--measure"], metavar="NAME", help="Column of the values; name of the measure."),
+    click.Option(["--lower-is-better"], is_flag=True, help="Values are losses, such as Brier scores."),
     parsed_option(
         "--score-measure",
         parse_score_measure,
@@ -501,24 +481,24 @@ CLASSES_OPTION = parsed_option(
 
 
 OUTPUT_OPTIONS = (
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option(
-        "--quiet", "-q", is_flag=True, is_eager=True, help="Print errors only (and the JSON of --json)."
+    click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object."),
+    click.Option(
+        ["--quiet", "-q"], is_flag=True, is_eager=True, help="Print errors only (and the JSON of --json)."
     ),
 )
 
 
-def column_option(word: str) -> Option:
+def column_option(word: str) -> click.Parameter:
     """Return the option that names a column; its help lists the options for the other columns."""
     others = ", ".join(f"--{other}-column" for other in COLUMN_WORDS if other != word)
     text = f"Column that holds the {word}; likewise {others}."
-    return click.option(f"--{word}-column", metavar="NAME", help=text)
+    return click.Option([f"--{word}-column"], metavar="NAME", help=text)
 
 
 TABLE_OPTIONS = (
     *map(column_option, COLUMN_WORDS),
-    click.option("--positive", metavar="LABEL", help="Label of the positive class, if it is not 1."),
-    click.option("--wide", is_flag=True, help="Each model has its own score column, named after it."),
+    click.Option(["--positive"], metavar="LABEL", help="Label of the positive class, if it is not 1."),
+    click.Option(["--wide"], is_flag=True, help="Each model has its own score column, named after it."),
 )
 
 
@@ -605,8 +585,7 @@ def read_table(
         for names, reason in WIDE_REFUSALS.items():
             if columns.keys() & names:
                 raise InputError(f"--wide {reason}")
-        models = options.get("models")
-        return skewanova.scores_from_wide(path, models=models, pos_label=positive, **columns)
+        return skewanova.scores_from_wide(path, models=options.get("models"), pos_label=positive, **columns)
 
 
 def read_values_table(path: Path, options: dict[str, Any], measure: str | None) -> Any:
