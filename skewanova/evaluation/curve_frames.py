@@ -374,7 +374,7 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
     -------
     DataFrame
         Columns model, fold, prior, skew, tpr, fpr, accuracy, precision. The threshold of each fold is the one
-        with the largest ``tpr - fpr``, which is best at prior 0.5.
+        with the largest ``tpr - fpr``, which is best at prior 0.5. There are 61 skews, from 1 to 1000.
 
     Examples
     --------

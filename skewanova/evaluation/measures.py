@@ -328,7 +328,7 @@ def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:
 def resolve_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
-    """Return frame and `ratio`, or an Evaluation's if `needed`, else 0; raise for both, or none if needed."""
+    """Return frame and `ratio`, or an Evaluation's if `needed`, or 0; raise for both, or none if needed."""
     if not isinstance(source, pd.DataFrame):
         check_evaluation(source, frame)
         if ratio is not None:

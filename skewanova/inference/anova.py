@@ -68,7 +68,7 @@ class HypothesisTest(FrameResult):
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a copy of the table, a row an ANOVA term or, of post-hoc tests, a pair.
+        """Return a copy of the table, a row an ANOVA term, or a pair of models or of priors.
 
         Columns test, role, response, then of terms: term, df, df_error, sum_sq, mean_sq, statistic, p_value,
         partial_eta_sq, breakdown_correlation; of pairs those of :func:`~skewanova.inference.posthoc`.
@@ -80,7 +80,7 @@ class CompleteFit:
     """Least squares of a table with one value in every cell, by means of the levels of each factor."""
 
     def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
-        """Set `sums` (sum_sq, df by term) and `resid` from centred values, with model:prior if `crossed`."""
+        """Set `sums` (sum_sq, df by term, residual last) and `resid`, with model:prior if `crossed`."""
         index = tuple(codes.values())
         cube = np.empty([int(code.max()) + 1 for code in index])
         cube[index] = values
@@ -389,7 +389,7 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
 
 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
-    """Return factors and response (floats); raise for rows not finite or repeated, or one model or fold."""
+    """Return factors, response (floats), rows from 0; raise if not finite, repeated, one model or fold."""
     columns = [*factors, response]
     check_columns(frame, columns)
     cells = frame[columns].reset_index(drop=True)
@@ -510,7 +510,7 @@ def variation_limit(values: Floats) -> float:
 
 
 def _build_f_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list[str]]:
-    """Return `sums` with mean_sq, F, p, partial eta^2; and [message] if the error is rounding, or []."""
+    """Return `sums` with F, p etc., and []; or if the error is rounding, with F inf or nan, and [message]."""
     table = sums.rename_axis("term").reset_index()
     table["mean_sq"] = table["sum_sq"] / table["df"]
     error, is_factor = table.iloc[-1], table["term"] != "residual"
@@ -526,7 +526,7 @@ def _build_f_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list
 
 
 def _breakdown_correlation(model: pd.Series[Any], n_folds: int, alpha: float) -> float:
-    """Return rho between folds for F / (1 + J rho / (1 - rho)) = F_crit; 1 if F is inf, nan if F < F_crit."""
+    """Return rho between folds for F / (1 + J rho / (1 - rho)) = F_crit; 1 if F is inf, nan up to F_crit."""
     critical = stats.f.isf(alpha, model["df"], model["df_error"])
     excess = (model["statistic"] / critical - 1) / n_folds
     if np.isinf(excess):

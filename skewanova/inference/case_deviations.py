@@ -58,7 +58,7 @@ class ChebyshevNodes(NamedTuple):
 
 
 def choose_nodes(priors: Floats, low: float, high: float, area_estimator: str) -> ChebyshevNodes:
-    """Return nodes with weights that interpolate to `priors`; if no fewer would do, `priors` themselves."""
+    """Return Chebyshev nodes with weights to `priors`, if fewer and for step estimators; else `priors`."""
     first, last = float(logit(low)), float(logit(high))
     if area_estimator in STEP_ESTIMATORS and first < last:
         edges = np.linspace(first, last, int(np.ceil((last - first) / PANEL_WIDTH)) + 1)
@@ -75,7 +75,7 @@ def _count_panel_nodes(half: float) -> int:
 
 
 def _place_nodes(edges: Floats, count: int, log_odds: Floats) -> ChebyshevNodes:
-    """Return `count` Chebyshev nodes between every two `edges`, and their weights at each of `log_odds`."""
+    """Return `count` Chebyshev nodes, as priors, between two log-odds `edges` each; weights to `log_odds`."""
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     weight = np.zeros((len(half) * count, len(log_odds)))
     panel = np.clip(np.searchsorted(edges, log_odds, side="right") - 1, 0, len(half) - 1)
@@ -110,7 +110,7 @@ class CaseDeviations:
         return cls(sample, tuple(each.centre_in_place(sample) for each in values))
 
     def project_units(self, weight: Floats) -> Floats:
-        """Return deviations (n_units, n_models * n_priors), or if smaller, the symmetric root of products."""
+        """Return deviations (n_units, n_models * n_priors), or if that is smaller, their symmetric root."""
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
             return np.hstack([table.select_units() @ weight for table in self.tables])
@@ -118,13 +118,13 @@ class CaseDeviations:
 
     @cached_property
     def r_factor(self) -> Floats:
-        """R of the QR decomposition of all units' deviations at the nodes, (n_rows, n_models * n_nodes)."""
+        """R (n_models * n_nodes square) of the QR of all units' deviations, nodes of a model together."""
         step = max(ROWS_PER_COLUMN * len(self.tables) * self.tables[0].values.shape[1], MIN_ROWS)
         return compute_r_factor(np.hstack(parts) for _, parts in self._blocks(step))
 
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, by projection, units by `weight` and variances with `scale`; overwrite the tables."""
+        """Return, by projection, `project_units`, and variances after `scale`; overwrite the tables."""
         combine, expand = self.find_basis()
         for table in self.tables:  # in place, since these are the largest arrays of all
             for rows in split_rows(table.values, ENTRIES_AT_ONCE):
@@ -141,7 +141,7 @@ class CaseDeviations:
         return list(zip(map(reduced.project_units, weights), spreads, strict=True))
 
     def find_basis(self) -> tuple[Floats, Floats]:
-        """Return (n_nodes, n) and (n, n_nodes) by which the tables' rows are themselves, up to rounding."""
+        """Return (n_nodes, n) and (n, n_nodes) whose product changes the tables' rows by rounding only."""
         size = ceil_power_of_two(np.max([max_abs(table.values) for table in self.tables], axis=0))
         blocks = (split_rows(table.values, MIN_ROWS) for table in self.tables)
         roots = [compute_r_factor(rows / size for rows in part) for part in blocks]
@@ -179,7 +179,7 @@ def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
 
 @limit_blas_threads()
 def compute_r_factor(blocks: Iterable[Floats]) -> Floats:
-    """Return R of the QR decomposition of stacked blocks; normal equations would lose half of the digits."""
+    """Return R (n_columns square) of the QR of stacked blocks; normal equations lose half of the digits."""
     root = np.empty((0, 0))
     for block in blocks:
         root = root if root.size else np.zeros((block.shape[1],) * 2)

@@ -89,7 +89,7 @@ class SortedScores:
 
     @cached_property
     def layout(self) -> tuple[CurvePositions, Codes, Codes] | None:
-        """Positions, entries of these (-1: empty) and of all cases; None for clusters or many weights."""
+        """Positions, entry of each (-1: empty) and of every case; None for clusters or too many weights."""
         if self.sample.cluster is not None:
             return None
         positive, weight = self.sample.positive, self.sample.weight
@@ -219,7 +219,7 @@ class StepTable(NamedTuple):
     def drop_negative(
         self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
     ) -> RecallSteps:
-        """Return rates less one negative, in counts at `start`, `end` and the end before it (`reached`)."""
+        """Return steps less one negative, counted at `start`, `end` and, if `reached`, the end before."""
         n, m = self.n_positive, self.n_negative - weight
         before = self.fp_prev - reached * weight
         fpr, start_fpr = self.fp - end * weight, self.fp_before - start * weight
@@ -228,7 +228,7 @@ class StepTable(NamedTuple):
     def drop_positive(
         self, weight: float, *, start: bool = False, end: bool = False, skip: bool = False
     ) -> RecallSteps:
-        """Return rates less one positive, in counts at `start`, `end`; `skip` if the step before is lost."""
+        """Return steps less one positive, counted at `start`, `end`; `skip` if the step before is lost."""
         n, m = self.n_positive - weight, self.n_negative
         before = self.fp_prev2 if skip else self.fp_prev
         tpr, start_tpr = self.tp - end * weight, self.tp - self.n_pos - start * weight
@@ -243,7 +243,7 @@ def _clip_rates(*rates: Floats) -> RecallSteps:
 def count_ranks(sample: Sample, score: NDArray[Any]) -> Ranks:
     """Return the ranks of all cases, from the best score down.
 
-    Slot 2 k lies between rise k and the rise before; slot 2 k + 1 is tied with rise k.
+    Positives have rises; negatives have slots, 2 k between rise k and the rise before, 2 k + 1 tied with it.
     """
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
@@ -431,7 +431,7 @@ def _weighted_areas(
 
 
 def compute_areas(curve: RocCurve, weightings: Weightings, area_estimator: str) -> Floats:
-    """Return AUPREC, IAUPREC or the area under the ROC curve over each weighting (n_weightings,)."""
+    """Return AUPREC or IAUPREC over each weighting (n_weightings,), or the AUC, the same for all."""
     if area_estimator == ROC_AUC:
         return np.full(len(weightings), auc(curve))
     return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings])
@@ -471,7 +471,7 @@ def recall_steps_from_counts(
 
 
 def _find_exchangeable_units(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
-    """Return the first unit of each class of units alike in score, weight and label; every unit's class."""
+    """Return first unit of each class alike in score, weight, label (a cluster each); every unit's class."""
     if sample.cluster is not None:
         units = np.arange(sample.n_units)
         return units, units

@@ -120,7 +120,7 @@ ADJUSTMENT_TITLES = {
 
 
 def name_family(method: str, p_adjust: str, *, control: bool = False) -> str:
-    """Return the column `test`, such as ``corrected_t_holm_control``; `method` itself if `p_adjust` is ""."""
+    """Return the entry of column `test`, as ``corrected_t_holm_control``; `method` if `p_adjust` is ""."""
     return method + (f"_{p_adjust}" if p_adjust else "") + ("_control" if p_adjust and control else "")
 
 

@@ -116,11 +116,12 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns check, statistic, p_value, advice (may be empty). Rows: normality (Shapiro-Wilk of the two-way
-        residuals), spread (Brown-Forsythe of these, over models), sphericity (Mauchly), additivity (Tukey's
-        one degree of freedom), fold_imbalance (largest over smallest number of positives), ceiling (how many
-        standard deviations the best model's mean lies below 1), smallest_p_sign_flip, smallest_p_permutation
-        and smallest_p_wilcoxon_holm (the smallest p-value that all arrangements can give).
+        Columns check, statistic, p_value (nan where undefined), advice (may be empty). Rows: normality
+        (Shapiro-Wilk of the two-way residuals), spread (Brown-Forsythe of these, over models), sphericity
+        (Mauchly; both nan for two models), additivity (Tukey's one degree of freedom), fold_imbalance
+        (largest over smallest number of positives), ceiling (how many standard deviations the best model's
+        mean lies below 1), smallest_p_sign_flip, smallest_p_permutation and smallest_p_wilcoxon_holm (the
+        smallest p-value that all arrangements can give).
 
     Raises
     ------
@@ -183,7 +184,7 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns as of :func:`assumptions`. Rows: smallest_auc (below .5 scores may be inverted), perfect_auc
+        Columns of :func:`assumptions`, p_value nan. Rows: smallest_auc (below .5: inverted?), perfect_auc
         (models, if any), collapsed_folds (cells where a model, unlike most, ranks near chance) and, of an
         evaluation with scores, positives_a_fold (least), share_of_cases (60 to 99 % of named cases in every
         fold look like bootstrap resamples), different_scores (of the model with the fewest, up to 100; two
@@ -204,12 +205,12 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def pivot_auc(evaluation: Evaluation) -> pd.DataFrame:
-    """Return the AUC in a frame with a row a fold and a column a model, in the evaluation's order."""
+    """Return the AUC by sorted fold (rows) and model (columns, in the evaluation's order), nan if missing."""
     return evaluation.iauprec.pivot(index="fold", columns="model", values="auc")[list(evaluation.models)]
 
 
 def additivity_test(values: Floats) -> tuple[float, float]:
-    """Return F and p of Tukey's (1949) test of additivity of folds and models, nan without error or df."""
+    """Return F and p of Tukey's (1949) test of additivity of (n_folds, n_models); nan if flat, or no df."""
     grand = values.mean()
     fold, model = values.mean(axis=1) - grand, values.mean(axis=0) - grand
     residual = values - grand - fold[:, None] - model
@@ -226,7 +227,7 @@ def additivity_test(values: Floats) -> tuple[float, float]:
 
 
 def _test_assumptions(values: Floats) -> dict[str, Any]:
-    """Return (statistic, p or nan) of normality, spread, sphericity, additivity of (n_folds, n_models)."""
+    """Return (statistic, p), nan if undefined, by check: normality, spread, sphericity, additivity."""
     tests: dict[str, Any] = dict.fromkeys(("normality", "spread", "sphericity"), (np.nan, np.nan))
     n_folds, n_models = values.shape
     if find_degenerate(values) is None:
@@ -339,7 +340,7 @@ def _apply_by_column(draws: Floats, compute: Callable[[Floats], Floats]) -> Floa
 
 
 def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:
-    """Return lower and upper limits (n,) within which a share `level` of the rows of draws lie entirely."""
+    """Return lower and upper limits (n,) within which at least a share `level` of the rows lie entirely."""
     last = len(draws) - 1
 
     def depth(part: Floats) -> Floats:

@@ -155,7 +155,7 @@ def add_equivalence_tests(
 ) -> pd.DataFrame:
     """Return model_a, model_b, rope, p_a_ahead, p_equal, p_b_ahead, p_value, p_adjusted, equivalent.
 
-    `ahead` and `behind` are probabilities that model_a is so by more than `rope`; p_value is the larger one.
+    `ahead`, `behind`: P(model_a is so by over `rope`); p_value is the larger; with `control`, its pairs only.
     """
     equal = np.maximum(1 - ahead - behind, 0)
     posterior = pairs[["model_a", "model_b"]].assign(
@@ -182,7 +182,7 @@ def paired_t_table(
 
 
 def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
-    """Return pairs (of `control`): effect(_low, _high), unadjusted conf_low, _high; no statistic, spread."""
+    """Return pairs (of `control`) with limits, effect and its limits (nan if constant), without spread."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)

@@ -66,7 +66,7 @@ def epsilon_gg(contrast_cov: Floats) -> Floats:
 
 
 def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
-    """Return Huynh and Feldt's (1976) epsilon, at most 1; 1 for one contrast, else nan with two folds."""
+    """Return Huynh-Feldt (1976) epsilon: 1 for one contrast, nan for two folds; 1 if above 1 or below 0."""
     if size == 1 or n_folds < 3:
         return np.where(np.isnan(gg), np.nan, 1.0 if size == 1 else np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -75,7 +75,7 @@ def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
 
 
 def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
-    """Return Mauchly's W (0 if singular) and p, for fewer contrasts than folds (Anderson 2003, 10.7.4)."""
+    """Return Mauchly's W (0: singular, nan: all 0) and p, with contrasts < folds (Anderson 2003, 10.7.4)."""
     # R's mauchly.test has the number of models, not of contrasts, in one place of that term: p to a percent
     size, df_cov = contrast_cov.shape[-1], n_folds - 1
     sign, log_det = np.linalg.slogdet(contrast_cov)
@@ -102,7 +102,7 @@ def has_full_rank(values: Floats) -> bool:
 
 
 def contrast_f(contrasts: Floats) -> EffectTest:
-    """Return F that mean contrast scores (..., n_folds, df) are 0, sums of squares of effect and of error."""
+    """Return F (inf, nan without error) of mean contrast scores (..., n_folds, df), both sums of squares."""
     n_folds = contrasts.shape[-2]
     mean = contrasts.mean(axis=-2, keepdims=True)
     effect = n_folds * (mean**2).sum(axis=(-2, -1))
@@ -134,7 +134,7 @@ def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
 
 
 def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
-    """Test equal models by the blocked F over `inflation`, or of halvings, with Greenhouse-Geisser df."""
+    """Test equal models by the blocked F over `inflation` or, given halvings, their variance, on GG df."""
     if halves is None:
         return contrast_test(model_contrasts(values), inflation=inflation)
     mean, cov = _mean_contrasts(values, halves)  # their sum of squares over its expectation
@@ -191,7 +191,7 @@ def mean_df(values: Floats, halves: Floats | None = None) -> int:
 
 
 def _mean_contrasts(values: Floats, halves: Floats) -> tuple[Floats, Floats]:
-    """Return orthonormal contrasts of the models' means (..., n_models - 1), and their covariance."""
+    """Return orthonormal contrasts of models' means (..., n_models - 1), and their split-half covariance."""
     contrasts = helmert(values.shape[-1])
     return values.mean(axis=-2) @ contrasts.T, contrasts @ split_half_covariance(values, halves) @ contrasts.T
 
@@ -218,7 +218,7 @@ class PairedT(NamedTuple):
 
 
 def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> PairedT:
-    """Return estimate, std_error, t of pairs, inflated or of halvings; t inf without spread, nan if equal."""
+    """Return estimate, std_error, t of pairs; without variation t is inf or -inf, nan for equal models."""
     difference = pair_differences(values)
     estimate = difference.mean(axis=-2)
     deviation = difference.std(axis=-2, ddof=1)
@@ -242,7 +242,7 @@ def paired_t_p_values(values: Floats, *, inflation: float = 1.0, halves: Floats 
 
 
 def adjust_holm(p_values: Floats) -> Floats:
-    """Return p-values adjusted by Holm (1979) along the last axis; nan is not tested."""
+    """Return p-values adjusted by Holm (1979) along the last axis; nan stays nan and does not count."""
     # statsmodels takes one family a call and collects garbage in each; this takes all of a simulation
     order = np.argsort(p_values, axis=-1)
     ranked = np.take_along_axis(p_values, order, axis=-1)

@@ -188,7 +188,7 @@ class IntervalInputs:
 
     @cached_property
     def effective_size(self) -> float:
-        """Effective number of trials: the lesser of effective positives and effective negatives over skew."""
+        """Effective trials: the lesser of effective positives and `support`, but at least `MIN_TRIALS`."""
         return max(min(self.n_positive, self.support), MIN_TRIALS)
 
     @cached_property

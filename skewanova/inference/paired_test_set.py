@@ -150,7 +150,7 @@ def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas
 
 
 def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
-    """Yield areas of all models and runs, by deployment prior; raise if cases differ or are on workers."""
+    """Yield areas of all models and runs, by weighting; raise if cases differ or scores are not at hand."""
     table = evaluation.scores
     if is_distributed(table):
         yield from import_module(DISTRIBUTED).iter_distributed_areas(evaluation, weightings)

@@ -341,7 +341,7 @@ def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
 def adjust_family(
     pairs: pd.DataFrame, *, alpha: float, p_adjust: str = "holm", control: str | None = None
 ) -> pd.DataFrame:
-    """Return pairs, or models less `control`, with p_adjusted, limits at `stepwise_levels`, and reject."""
+    """Return pairs, or models less `control`, with p_adjusted, reject, limits at `stepwise_levels` or nan."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = chosen[["estimate", "std_error", "df", "p_value"]]
     estimate, error, df, p_value = columns.to_numpy(dtype=np.float64).T
@@ -457,8 +457,8 @@ def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float, float]:
-    """Return pseudo-median (Hodges and Lehmann 1963) of differences but 0, lesser rank sum, two-sided p."""
-    # the sign of that median of means of two differences, or one twice, is the direction of the signed ranks
+    """Return pseudo-median, lesser rank sum, two-sided p of differences but 0; (0, nan, nan) if all are 0."""
+    # Hodges and Lehmann's (1963) median of means of two differences, or one twice, has the sign of the ranks
     nonzero = np.sort(difference[difference != 0])
     if not len(nonzero):
         return 0.0, np.nan, np.nan

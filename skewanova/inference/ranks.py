@@ -153,7 +153,8 @@ def rank_comparison(
     Returns
     -------
     RankComparison
-        Mean ranks with letters (`ranks`), groups of two or more (`cliques`), Nemenyi's critical difference.
+        Mean ranks with letters (`ranks`), groups of two or more (`cliques`), Nemenyi's critical difference
+        (nan for other tests).
 
     Raises
     ------

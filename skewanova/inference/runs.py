@@ -237,7 +237,7 @@ def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, F
 def _test_models(
     values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool
 ) -> tuple[float, float, float, float]:
-    """Return F of equal models, df (by GG), error df, p; `covariance` is of all areas, not of means."""
+    """Return F of equal models (nan without variance), df (by GG), error df, p; `covariance` of all areas."""
     n_models, n_runs = values.shape
     effect = n_runs * float(values.mean(axis=1).var(ddof=1))
     noise, df_noise = _run_mean_square(values, nested=nested)
@@ -267,7 +267,7 @@ def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
 
 
 def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False) -> CaseCovariances:
-    """Return Cov1 to Cov3: mean covariances of areas that differ in model (nan if nested), run, or both."""
+    """Return Cov1 to Cov3, means for areas that differ in model, run, both; nested: nan, run, model."""
     n_runs = len(covariance) // n_models
     model, run = np.repeat(np.arange(n_models), n_runs), np.tile(np.arange(n_runs), n_models)
     other_model, other_run = model[:, None] != model, run[:, None] != run

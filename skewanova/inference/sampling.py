@@ -96,7 +96,7 @@ class Sample:
 
     @property
     def stratum_numbers(self) -> list[int]:
-        """Number, 0 to 2, of each stratum that is not empty."""
+        """Code of each stratum that is not empty: 0 negatives, 1 positives, 2 both."""
         return [int(self.stratum[rows[0]]) for rows, _ in self.strata]
 
     @cached_property
@@ -154,7 +154,7 @@ class Sample:
                 yield number, centered
 
     def estimate_errors(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors (nan if a class is one unit) and Satterthwaite's df of jackknife values."""
+        """Return std errors (nan if a class is one unit), Satterthwaite's df (4 or more) of unit values."""
         # The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, and not below that of
         # normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).
         flat = values.reshape(len(values), -1)
@@ -225,7 +225,7 @@ class SampleSummary(Sample):
 
     @cached_property
     def stratum(self) -> Codes:
-        """Number, 0 to 2, of each stratum that is not empty, in the place of a unit of it."""
+        """Code of each stratum that is not empty, 0 negatives, 1 positives, 2 both, as of one unit."""
         return np.flatnonzero(self.stratum_sizes)
 
     @cached_property
@@ -372,7 +372,7 @@ def _check_columns(y_score: Any) -> NDArray[Any]:
 def number_groups(
     values: ArrayLike, name: str, positive: Bools, *, remedy: str = "leave out `cluster`"
 ) -> tuple[NDArray[Any], Codes]:
-    """Return sorted names of two or more groups, each case's group number from 0; raise if one has none."""
+    """Return sorted names of groups, each case's number from 0; raise for under 2, or a missing name."""
     named = check_vector(to_array(values, name), name)
     check_same_length(y_true=positive, **{name: named})
     no_names = (not isinstance(v, str) and str(v).lower() in MISSING_TEXT for v in named.flat)

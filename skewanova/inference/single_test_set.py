@@ -126,7 +126,7 @@ class ArcsineScale(NamedTuple):
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
 
     def max_pair_df(self, sample: Sample) -> Floats:
-        """Return limits of df (n_pairs,): positives times both areas if below 5 for one, else infinite."""
+        """Return limits of df (n_pairs,): positives x both areas, 4 or more, if below 5 for one; else inf."""
         a, b = np.triu_indices(len(self.area), 1)
         counts = sample.effective_size(positive=True) * self.area
         few = np.minimum(counts[a], counts[b]) < MIN_COUNT_FOR_KURTOSIS
@@ -168,7 +168,7 @@ class ArcsineAreas:
         return np.asarray(self.area_covariance / np.multiply.outer(self.scale.slope, self.scale.slope))
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom (n,) of contrasts (n, n_models) of the angles."""
+        """Return std errors (nan if a class is one unit), df (n,) of contrasts (n, n_models) of angles."""
         return self.sample.estimate_errors(self.angle_values @ contrasts.T)
 
     @cached_property
@@ -208,7 +208,7 @@ class ArcsineAreas:
         return np.empty((0, len(self.area)))
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of area differences due to negatives, positives, both; and theirs."""
+        """Return variances (n_pairs, 3) of differences by negatives, positives, both; variances of these."""
         pairs = combinations(range(len(self.area)), 2)
         strata = [self.sample.stratum_variances(self.values[:, i] - self.values[:, j]) for i, j in pairs]
         variance, var_of_var = np.stack(strata, axis=1)
@@ -252,7 +252,7 @@ def contrast_errors(contrasts: Floats, covariance: Floats) -> Floats:
 
 
 def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, Floats]:
-    """Return t and its two-sided p-value, nan for a standard error of 0."""
+    """Return t and its two-sided p-value, both nan for a standard error of 0."""
     statistic = difference / np.where(std_error == 0, np.nan, std_error)
     return statistic, np.asarray(2 * special.stdtr(df, -np.abs(statistic)))
 
