@@ -11,15 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skewanova.base.checks import Floats, check_choice, check_labelled_scores, check_prior, check_priors
-from skewanova.curves.estimators import (
-    ESTIMATORS,
-    STEP_ESTIMATORS,
-    Kernel,
-    area_kernel,
-    areas_from_steps,
-    prior_averaged_area,
-    vertex_precision,
-)
+from skewanova.curves import estimators
 from skewanova.curves.roc import RocCurve, check_curve, roc_curve, steps_from_curve, steps_from_scores
 from skewanova.priors.weightings import PriorLike, as_deployment_prior, unwrap_scalar
 
@@ -66,10 +58,11 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
     >>> auprec(curve, [0.5, 0.1]).round(4)
     array([0.7917, 0.5705])
     """
-    return _evaluate_area(area_kernel(roc, check_choice(area_estimator, ESTIMATORS, "area_estimator")), prior)
+    check_choice(area_estimator, estimators.ESTIMATORS, "area_estimator")
+    return _evaluate_area(estimators.area_kernel(roc, area_estimator), prior)
 
 
-def _evaluate_area(area: Kernel, prior: ArrayLike) -> float | Floats:
+def _evaluate_area(area: estimators.Kernel, prior: ArrayLike) -> float | Floats:
     """Return the areas in the shape of the priors, a float for a scalar; raise unless they are in (0, 1)."""
     priors = check_priors(prior)
     return unwrap_scalar(area(priors.ravel()).reshape(priors.shape))
@@ -110,11 +103,11 @@ def iauprec(roc: RocCurve, deployment_prior: PriorLike, *, area_estimator: str =
     """
     check_curve(roc)
     weighting = as_deployment_prior(deployment_prior)
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    if area_estimator in STEP_ESTIMATORS:
-        return prior_averaged_area(steps_from_curve(roc), weighting, area_estimator)
+    check_choice(area_estimator, estimators.ESTIMATORS, "area_estimator")
+    if area_estimator in estimators.STEP_ESTIMATORS:
+        return estimators.prior_averaged_area(steps_from_curve(roc), weighting, area_estimator)
     priors, weights = weighting.quadrature()
-    return float((weights * area_kernel(roc, area_estimator)(priors)).sum() / weights.sum())
+    return float((weights * estimators.area_kernel(roc, area_estimator)(priors)).sum() / weights.sum())
 
 
 @overload
@@ -173,12 +166,12 @@ def auprec_score(
     >>> round(auprec_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.1), 4)
     0.5705
     """
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    if sample_weight is not None or area_estimator not in STEP_ESTIMATORS:
+    check_choice(area_estimator, estimators.ESTIMATORS, "area_estimator")
+    if sample_weight is not None or area_estimator not in estimators.STEP_ESTIMATORS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return auprec(curve, prior, area_estimator=area_estimator)
     steps = steps_from_scores(*check_labelled_scores(y_true, y_score, pos_label))
-    return _evaluate_area(lambda priors: areas_from_steps(steps, priors, area_estimator), prior)
+    return _evaluate_area(lambda priors: estimators.areas_from_steps(steps, priors, area_estimator), prior)
 
 
 def iauprec_score(
@@ -213,12 +206,12 @@ def iauprec_score(
     >>> round(iauprec_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], deployment_prior=(0.05, 0.2)), 4)
     0.5861
     """
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    if sample_weight is not None or area_estimator not in STEP_ESTIMATORS:
+    check_choice(area_estimator, estimators.ESTIMATORS, "area_estimator")
+    if sample_weight is not None or area_estimator not in estimators.STEP_ESTIMATORS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return iauprec(curve, deployment_prior, area_estimator=area_estimator)
     steps = steps_from_scores(*check_labelled_scores(y_true, y_score, pos_label))
-    return prior_averaged_area(steps, as_deployment_prior(deployment_prior), area_estimator)
+    return estimators.prior_averaged_area(steps, as_deployment_prior(deployment_prior), area_estimator)
 
 
 def precision_recall_curve(
@@ -263,5 +256,5 @@ def precision_recall_curve(
     roc = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     sample_prior = roc.n_positive / (roc.n_positive + roc.n_negative)
     used_prior = sample_prior if prior is None else check_prior(prior)
-    precision = vertex_precision(roc.tpr[1:], roc.fpr[1:], used_prior)
+    precision = estimators.vertex_precision(roc.tpr[1:], roc.fpr[1:], used_prior)
     return np.concatenate(([1.0], precision)), roc.tpr.copy(), roc.thresholds[1:].copy()

@@ -14,7 +14,7 @@ alpha of positives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -281,10 +281,6 @@ LARGEST_NEGATIVE_Z = 40.0
 LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 
-#: Search range of the power of a Box-Cox transform.
-POWERS = (-5.0, 5.0)
-
-
 def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
     """Return standard scores z of positives, and weights that average a function of z over positives."""
     edges = np.arange(-LARGEST_Z, LARGEST_Z + 0.25, 0.5)
@@ -329,7 +325,7 @@ def shape_covariance(a: float, b: float, n_positive: int, n_negative: int) -> Fl
 
 
 def find_best_power(positive: Floats, negative: Floats) -> float:
-    """Return the Box-Cox power between POWERS with the largest likelihood of normals of unequal variances."""
+    """Return the Box-Cox power (-5 to 5) with the largest likelihood of normals of unequal variances."""
     log_sum = np.log(positive).sum() + np.log(negative).sum()
     # with geometric mean 1, the Jacobian is 1 and powers of large scores are finite
     centre = np.exp(log_sum / (len(positive) + len(negative)))
@@ -339,7 +335,7 @@ def find_best_power(positive: Floats, negative: Floats) -> float:
             sum(len(s) * np.log(special.boxcox(s / centre, power).std()) for s in (positive, negative))
         )
 
-    return float(minimize_scalar(minus_log_likelihood, bounds=POWERS, options={"xatol": 1e-8}).x)
+    return float(minimize_scalar(minus_log_likelihood, bounds=(-5, 5), options={"xatol": 1e-8}).x)
 
 
 def normality_p_value(values: Floats) -> float:
@@ -412,10 +408,9 @@ class BinormalFit:
         z = special.ndtri(np.arange(1, n_points + 1) / (n_points + 1))
         a, b = self._shape
         x = np.unique(np.concatenate([z, a + b * z]))[::-1]  # in units of the negatives
-        curve = curve_from_rates(
-            self.mean_negative + self.std_negative * x, special.ndtr(-x), special.ndtr((a - x) / b)
-        )
-        return RocCurve(curve.fpr, curve.tpr, curve.thresholds, self.n_positive, self.n_negative)
+        thresholds = self.mean_negative + self.std_negative * x
+        curve = curve_from_rates(thresholds, special.ndtr(-x), special.ndtr((a - x) / b))
+        return replace(curve, n_positive=self.n_positive, n_negative=self.n_negative)
 
     def precision_recall(
         self, prior: float | None = None, *, recall: ArrayLike | None = None

@@ -15,10 +15,9 @@ proportion (Davis and Goadrich 2006).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,10 +134,6 @@ SERIES_LIMIT = 0.05
 SERIES_TERMS = 12
 
 
-#: Segments that start at less than this share of their growth are taken to start at the origin.
-NEGLIGIBLE_SHARE = 1e-30
-
-
 #: Sums by moments are faster from these numbers of priors and of steps on.
 MIN_PRIORS_FOR_MOMENTS = 12
 
@@ -156,8 +151,7 @@ def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
     return np.asarray(true / (true + (1 - prior) * fpr))
 
 
-@dataclass(frozen=True)
-class Points:
+class Points(NamedTuple):
     """Operating points whose weighted mean precision is AUPREC; every step has the same number of points."""
 
     weight: Floats  #: gain in recall of every step
@@ -220,10 +214,8 @@ def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Flo
 def _evaluate_in_chunks(prior: Floats, size: int, sums: Kernel) -> Floats:
     """Return `sums` at every prior (n_priors,), by columns of at most MAX_PRECISIONS / `size` priors."""
     n_rows = max(1, MAX_PRECISIONS // max(1, size))
-    values = np.empty(len(prior))
-    for i in range(0, len(prior), n_rows):
-        values[i : i + n_rows] = sums(prior[i : i + n_rows, None])
-    return values
+    columns = (prior[i : i + n_rows, None] for i in range(0, len(prior), n_rows))
+    return np.concatenate([np.empty(0), *map(sums, columns)])
 
 
 def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
@@ -269,7 +261,7 @@ def _areas_between_points(steps: RecallSteps, start_fp: Floats, fp: Floats, prio
     rise, start = steps.height, prior * steps.start_tpr
     growth = prior * rise + (fp - start_fp)  # increase of t + fp
     start_total = start + start_fp
-    from_origin = start_total <= NEGLIGIBLE_SHARE * growth
+    from_origin = start_total <= 1e-30 * growth  # up to a negligible share of the growth
     safe = np.where(from_origin, 1.0, start_total)
     grown = np.where(growth == 0, 1.0, growth)  # 0 by underflow
     g, h = log1p_over_u(growth / safe)

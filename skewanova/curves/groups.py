@@ -13,17 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, Floats
-from skewanova.curves.estimators import (
-    LINEAR,
-    MIN_STEPS_FOR_MOMENTS,
-    STEP_ESTIMATORS,
-    area_kernel,
-    areas_from_steps,
-    prior_averaged_area,
-    roc_terms,
-    step_terms,
-    terms_kernel,
-)
+from skewanova.curves import estimators
 from skewanova.curves.roc import (
     RecallSteps,
     RocCurve,
@@ -70,7 +60,7 @@ def _isolate_long_curves(batches: Iterable[RecallSteps]) -> Iterator[RecallSteps
     """Yield the batches; one that has a curve of MIN_STEPS_FOR_MOMENTS steps or more comes curve by curve."""
     for steps in batches:
         first = _index_first_steps(steps)
-        if np.diff(first, append=len(steps.tpr)).max() < MIN_STEPS_FOR_MOMENTS:
+        if np.diff(first, append=len(steps.tpr)).max() < estimators.MIN_STEPS_FOR_MOMENTS:
             yield steps
         else:
             cuts = pairwise([*first.tolist(), len(steps.tpr)])
@@ -86,8 +76,8 @@ def _auprec_of_batch(steps: RecallSteps, prior: Floats, area_estimator: str) -> 
     """Return AUPREC (n_curves, n_priors) of every curve of a batch at every prior."""
     first = _index_first_steps(steps)
     if len(first) == 1:
-        return areas_from_steps(iter_blocks(steps), prior, area_estimator)[None]
-    terms = terms_kernel(steps, area_estimator)
+        return estimators.areas_from_steps(iter_blocks(steps), prior, area_estimator)[None]
+    terms = estimators.terms_kernel(steps, area_estimator)
     sums = [_sum_by_curve(terms(pi), first) for pi in prior]
     return np.stack(sums, axis=1) / _sum_by_curve(steps.height, first)[:, None]
 
@@ -96,9 +86,9 @@ def _iauprec_of_batch(steps: RecallSteps, weighting: DeploymentPrior, area_estim
     """Return IAUPREC (n_curves,) of every curve of a batch."""
     first = _index_first_steps(steps)
     if len(first) == 1:
-        return np.array([prior_averaged_area(iter_blocks(steps), weighting, area_estimator)])
-    if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        terms = step_terms(steps, weighting, area_estimator)
+        return np.array([estimators.prior_averaged_area(iter_blocks(steps), weighting, area_estimator)])
+    if area_estimator in estimators.LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
+        terms = estimators.step_terms(steps, weighting, area_estimator)
         return np.asarray(_sum_by_curve(terms, first) / _sum_by_curve(steps.height, first))
     priors, weights = weighting.quadrature()
     return _weighted_mean(_auprec_of_batch(steps, priors, area_estimator), weights)
@@ -112,7 +102,7 @@ def _weighted_mean(areas: Floats, weights: Floats) -> Floats:
 def _auc_of_batch(steps: RecallSteps) -> Floats:
     """Return the area under the ROC curve (n_curves,) of every curve of a batch."""
     first, height = _index_first_steps(steps), steps.height
-    return np.asarray(_sum_by_curve(roc_terms(steps), first) / _sum_by_curve(height, first))
+    return np.asarray(_sum_by_curve(estimators.roc_terms(steps), first) / _sum_by_curve(height, first))
 
 
 def aucs_of_groups(curves: Curves) -> Floats:
@@ -369,8 +359,8 @@ def _iter_steps(curves: Curves) -> Iterable[RecallSteps]:
 
 def areas_of_groups(curves: Curves, priors: Floats, area_estimator: str) -> Floats:
     """Return AUPREC (n_curves, n_priors) of every curve at every prior."""
-    if area_estimator not in STEP_ESTIMATORS:
-        return np.array([area_kernel(roc, area_estimator)(priors) for roc in curves.values()])
+    if area_estimator not in estimators.STEP_ESTIMATORS:
+        return np.array([estimators.area_kernel(roc, area_estimator)(priors) for roc in curves.values()])
     batches = _isolate_long_curves(_iter_steps(curves))
     return np.concatenate([_auprec_of_batch(steps, priors, area_estimator) for steps in batches])
 
@@ -379,7 +369,7 @@ def measures_of_groups(
     curves: Curves, priors: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
     """Return AUPREC at every prior, IAUPREC and AUC of every curve, in one pass over the curves."""
-    if area_estimator in STEP_ESTIMATORS:
+    if area_estimator in estimators.STEP_ESTIMATORS:
         parts = [
             (
                 _auprec_of_batch(steps, priors, area_estimator),

@@ -24,10 +24,6 @@ BLOCK_SIZE = 1 << 15
 SCALED_INFINITY = 1.5
 
 
-#: The smallest whole number whose successor has no single precision.
-FIRST_INEXACT_SINGLE = 2**24
-
-
 Ints = NDArray[np.signedinteger[Any]]
 
 
@@ -38,8 +34,7 @@ Counts = NDArray[np.intp]
 RunsWithPositives = tuple[Counts, Counts, Counts, Counts]
 
 
-@dataclass(frozen=True, eq=False)
-class SortedCases:
+class SortedCases(NamedTuple):
     """Ascending keys of all cases (the highest score first), with the packing that decodes their scores."""
 
     keys: Ints
@@ -194,7 +189,8 @@ def _choose_packing(score: NDArray[Any]) -> tuple[_Packing, NDArray[Any]]:
     top = float(np.abs(finite).max(initial=0.0))
     within = 1 if infinite else 2
     exponent = int(np.frexp(top / within)[1]) if top >= within else 0
-    key_type = np.int32 if (size <= 4 if is_float else top < FIRST_INEXACT_SINGLE) else np.int64
+    # whole numbers are exact in single precision below 2^24
+    key_type = np.int32 if (size <= 4 if is_float else top < 2**24) else np.int64
     packing = _Packing(score.dtype, key_type, exponent, not low >= 0, infinite)
     if (size <= 8 if is_float else top < FIRST_INEXACT) and not packing.loses_bits(score):
         return packing, score
