@@ -257,7 +257,7 @@ def segment_areas(steps: RecallSteps, prior: float | Floats) -> Floats:
 
 
 def _areas_between_points(steps: RecallSteps, start_fp: Floats, fp: Floats, prior: float | Floats) -> Floats:
-    """Return the areas along steps under precision t / (t + fp), for t = prior T and false positives fp."""
+    """Return areas (..., n_steps) under precision t / (t + fp), for t = prior T and false positives fp."""
     rise, start = steps.height, prior * steps.start_tpr
     growth = prior * rise + (fp - start_fp)  # increase of t + fp
     start_total = start + start_fp

@@ -233,7 +233,7 @@ class PackedCurve(CurveWithoutThresholds):
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Return one curve of the parts, in descending order of score; ties do not cross parts."""
+        """Return one curve of parts that are in descending order of score, and share no score."""
         return cls._pack_cases(*map(np.concatenate, zip(*(part._unpack() for part in parts), strict=True)))
 
     def _unpack(self) -> tuple[Bits, Bits]:
@@ -302,7 +302,7 @@ class WeightedCurve(CurveWithoutThresholds):
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Return one curve of the parts, in descending order of score; ties do not cross parts."""
+        """Return one curve of parts that are in descending order of score, and share no score."""
         n_positive, n_negative = (sum(getattr(p, n) for p in parts) for n in ("n_positive", "n_negative"))
         return cls(n_positive, n_negative, np.concatenate([p.weights for p in parts]), parts[0].n_best)
 

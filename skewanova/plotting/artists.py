@@ -93,10 +93,6 @@ def mark_crossings(ax: Axes, crossings: pd.DataFrame | None, auprec: pd.DataFram
     return [("change of the lead,\nwith interval", key)]
 
 
-#: From this many models on, colours repeat, so the strip has names.
-MIN_NAMED_LEADERS = 11
-
-
 def draw_leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Color]) -> None:
     """Lower the y limit; draw a bar for each leader's region there, from 11 models on with names that fit."""
     low, high = ax.get_ylim()
@@ -107,7 +103,8 @@ def draw_leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Col
     for model, start, end in zip(regions["model"], regions["prior_low"], regions["prior_high"], strict=True):
         bar: dict[str, Any] = {"color": palette[model], "linewidth": 0, "transform": transform}
         ax.add_patch(Rectangle((start, 0), end - start, 0.05, **bar))
-        room = np.log(end / start) * width if len(palette) >= MIN_NAMED_LEADERS else 0
+        # from 11 models on, colours repeat, so the strip has names
+        room = np.log(end / start) * width if len(palette) > 10 else 0
         if room > styling.estimate_text_width(labels[model]):
             ax.text(float(np.sqrt(start * end)), 0.055, labels[model], **text)
 

@@ -54,9 +54,10 @@ def plot_pairs(
     pairs = zip(rows["model_a"], rows["model_b"], strict=True)
     styling.name_rows(ax, [f"{labels[a]} − {labels[b]}" for a, b in pairs])  # noqa: RUF001
     direction = "" if styling.is_narrow(ax) else " (first minus second)"
-    title, xlabel = f"Pairwise differences\n{_get_test_name(rows)}", f"Difference in {_format_response(rows)}"
+    title = f"Pairwise differences\n{get_test(rows['test'].iloc[0]).name}"
+    xlabel = f"Difference in {_format_response(rows)}{direction}"
     visible = options["legend"] and not styling.is_small(ax)  # the axis names the pairs
-    return styling.finish_axes(ax, (title, xlabel + direction, ""), entries, legend=visible)
+    return styling.finish_axes(ax, (title, xlabel, ""), entries, legend=visible)
 
 
 @document_plot
@@ -113,10 +114,6 @@ MIN_POINTS_FOR_BOTH, MIN_POINTS_FOR_P = 33, 22
 MAX_MODELS_WITH_ESTIMATES = 10
 
 
-#: From this many models on, the legend fits above the diagonal.
-MIN_MODELS_FOR_CORNER = 7
-
-
 #: Height of a bar and of a name under a critical-difference axis, in rows.
 BAR_STEP, NAME_STEP = 0.55, 0.9
 
@@ -170,11 +167,7 @@ def plot_critical_difference(
     return ax
 
 
-#: Colours of variance from runs and from cases.
-COMPONENT_SHADES = (styling.NEUTRAL, "0.75")
-
-
-@partial(document_plot, palette=COMPONENT_SHADES)
+@partial(document_plot, palette=(styling.NEUTRAL, "0.75"))
 def plot_components(result: object, **options: Unpack[PlotOptions]) -> Axes:
     """Draw bars of the variance components of one area: runs, model x run, cases.
 
@@ -281,7 +274,7 @@ def plot_p_values(
     rows = artists.select_test(frame, test, prior)
     models = list_distinct([*rows["model_a"], *rows["model_b"]])
     n_models = len(models)
-    has_corner = n_models >= MIN_MODELS_FOR_CORNER
+    has_corner = n_models >= 7  # the legend fits above the diagonal
     side = (0.62 if n_models <= MAX_MODELS_WITH_ESTIMATES else 0.46) * (n_models - 1)
     ax = styling.make_axes(options["ax"], (side + (2.4 if has_corner else 4.4), max(side + 1.9, 2.6)))
     # side of a cell in points, before names take their share of the figure
@@ -302,7 +295,7 @@ def plot_p_values(
     ax.set(xlim=(-0.5, n_models - 1.5), ylim=(n_models - 0.5, 0.5), aspect="equal", anchor="W")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    styling.set_title(ax, f"Adjusted p\n{_get_test_name(rows)}")
+    styling.set_title(ax, f"Adjusted p\n{get_test(rows['test'].iloc[0]).name}")
     if options["legend"]:
         position, title = "upper right" if has_corner and not styling.is_narrow(ax) else "beside", None
         if space >= MIN_POINTS_FOR_BOTH:
@@ -429,11 +422,6 @@ def _make_level_entries(level: float, shades: Sequence[Any]) -> list[Entry]:
     texts = (f"p < {second}", f"{second} ≤ p < {first}", f"p ≥ {first}")
     edge: dict[str, Any] = {"edgecolor": "0.6", "linewidth": 0.6}
     return [(text, Patch(facecolor=shade, **edge)) for text, shade in zip(texts, shades[::-1], strict=True)]
-
-
-def _get_test_name(rows: pd.DataFrame) -> str:
-    """Return the printed name of the test of the first row."""
-    return get_test(str(rows["test"].iloc[0])).name
 
 
 def _format_response(rows: pd.DataFrame, separator: str = " ") -> str:

@@ -144,10 +144,6 @@ def plot_regions(
 DODGE, MAX_DODGE = 4.0, 30.0
 
 
-#: Largest number of priors written along the axis; of more, every second, third, ... is written.
-MAX_TICKS = 10
-
-
 @document_plot
 def plot_interaction(result: object, **options: Unpack[PlotOptions]) -> Axes:
     """Draw the interaction plot of models and priors: mean AUPREC over folds with its interval.
@@ -172,7 +168,7 @@ def plot_interaction(result: object, **options: Unpack[PlotOptions]) -> Axes:
         x = np.array([priors.index(prior) for prior in rows["prior"]], dtype=np.float64)
         shift, style["markevery"] = step * (i - (len(styles) - 1) / 2), None
         lines[model] = _draw_means(ax, x, rows, style, shift=shift)
-    ticks = range(0, len(priors), -(-len(priors) // MAX_TICKS))
+    ticks = range(0, len(priors), -(-len(priors) // 10))  # of more than 10, every second, third, ...
     ax.set_xticks(ticks, labels=[styling.format_plain(priors[i]) for i in ticks])
     ax.set(xlim=(-0.4, len(priors) - 0.6), ylim=ax.get_ylim())
     styling.style_axes(ax, "AUPREC by model and prior", styling.PRIOR_LABEL, "Mean AUPREC (t interval)")

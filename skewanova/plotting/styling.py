@@ -55,9 +55,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
 
 
-MARKER_SIZE = 6.0
-
-
 #: Distance between the markers of a line, as a share of the diagonal of its axes.
 MARKER_STEP = 0.21
 
@@ -66,10 +63,6 @@ NEUTRAL = "0.35"
 
 
 PRIOR_LABEL = "Prior (probability of the positive class)"
-
-
-#: Characters of a model name in a plot.
-MAX_NAME_LENGTH = 28
 
 
 #: Lines with bands; more would hide each other.
@@ -332,7 +325,7 @@ def make_line_styles(models: Sequence[str], palette: Palette = None) -> LineStyl
         model: {
             "color": color,
             "marker": markers[model],
-            "markersize": MARKER_SIZE,
+            "markersize": 6.0,
             "markeredgewidth": 0.5,
             "markevery": (0.03 + MARKER_STEP * i / len(shades), MARKER_STEP),
             "linestyle": DASHES[i // 10 % len(DASHES)],
@@ -341,13 +334,12 @@ def make_line_styles(models: Sequence[str], palette: Palette = None) -> LineStyl
     }
 
 
-def model_labels(models: Iterable[str], width: int = MAX_NAME_LENGTH) -> dict[str, str]:
+def model_labels(models: Iterable[str], width: int = 28) -> dict[str, str]:
     """Return each model's label: one line, distinct, at most `width` characters before each $ is escaped."""
     named = {model: model if model.strip() else repr(model) for model in list_distinct(models)}
     labels = shorten_names(named.values(), width)
-    return {  # $...$ would be a formula
-        model: labels[name].replace("$", r"\$") for model, name in named.items()
-    }
+    # $...$ would be a formula
+    return {model: labels[name].replace("$", r"\$") for model, name in named.items()}
 
 
 def format_plain(number: float, _position: object = None) -> str:
@@ -400,8 +392,8 @@ def describe_level(source: object) -> str:
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
     """Return `errorbar`, or None for one fold or for more than MAX_BANDS `lines`; raise if it is invalid."""
     band: Any = errorbar if isinstance(errorbar, tuple) and len(errorbar) == 2 else ("", None)
-    valid = isinstance(band[1], int | float | np.number)
-    valid = valid and 0 < band[1] <= {"sd": np.inf, "pi": 100}.get(str(band[0]), 0)
+    most = {"sd": np.inf, "pi": 100}.get(str(band[0]), 0)
+    valid = isinstance(band[1], int | float | np.number) and 0 < band[1] <= most
     if errorbar is not None and not valid:
         raise InputError(
             "`errorbar` must be ('sd', MULTIPLE above 0), ('pi', PERCENTAGE above 0, up to 100), such as "
@@ -581,14 +573,6 @@ def choose_opacity(bands: int) -> float:
 NAME_FONT_SIZE = "small"
 
 
-#: Height of a line of text, in font sizes.
-LINE_HEIGHT = 1.3
-
-
-#: Names may take this share of the width of the axes.
-MAX_NAME_SHARE = 0.45
-
-
 #: Left edge of a name, in widths of the axes.
 NAME_X = 1.05
 
@@ -596,10 +580,11 @@ NAME_X = 1.05
 def label_lines(ax: Axes, lines: dict[str, Line2D], styles: LineStyles, others: Sequence[Entry] = ()) -> None:
     """Name each line at its right end, `others` in a legend below; or all in a legend if names do not fit."""
     height = ax.bbox.height / ax.figure.dpi * 72
-    gap = LINE_HEIGHT * FontProperties(size=NAME_FONT_SIZE).get_size_in_points() / height
+    gap = 1.3 * FontProperties(size=NAME_FONT_SIZE).get_size_in_points() / height  # the height of a line
     labels = model_labels(lines)
     ends = np.array([np.asarray(line.get_xydata())[-1] for line in lines.values()])
-    wide = max(map(estimate_text_width, labels.values())) > MAX_NAME_SHARE * ax.bbox.width / ax.figure.dpi
+    # names may take this share of the width
+    wide = max(map(estimate_text_width, labels.values())) > 0.45 * ax.bbox.width / ax.figure.dpi
     if not has_layout(ax) or gap * len(ends) > 1 or wide or not np.isfinite(ends).all():
         draw_legend(ax, [*make_line_entries(styles), *others])
         return
