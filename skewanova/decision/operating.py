@@ -447,7 +447,7 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
         if as_design(stated) != FoldDesign():
             raise InputError(
                 "`design` is for a score table, but `scores` is an Evaluation, which has its design; leave "
-                "it out, or state it by skewanova.evaluate(scores, design='kfold')"
+                "it out, or pass the score table of the evaluation instead, if it has one"
             )
         if isinstance(scores.curves, PackedCurves):
             raise InputTypeError(

@@ -130,7 +130,7 @@ class DistributedCases(PairedTestSet):
         if self.sample.sums is not None:  # else the means follow from the curves
             if not self.sample.clustered and max(map(len, self.weights)) > MAX_DISTINCT_WEIGHTS:
                 many = f"more than {MAX_DISTINCT_WEIGHTS} different weights in a class need"
-                raise InputError(NOT_ON_WORKERS.format(many, "round the weights"))
+                raise InputError(NOT_ON_WORKERS.format(many, "round the weights to fewer"))
             sums = np.sum(self.parts.map(values.sum_by_stratum), axis=0)
             means = sums / np.maximum(self.sample.stratum_sizes, 1)[:, None, None]
             values = replace(values, means=means)
