@@ -36,7 +36,7 @@ class Here(backends.Backend):
 
     def _partition(self, rows, function):
         parts = [rows[start : start + 150] for start in range(0, len(rows) + 1, 150)]
-        return [item for part in parts for item in backends.apply_to_rows(part, function)]
+        return [item for part in parts for item in backends.apply_to_all([part], function)]
 
     def _group(self, rows, keys, function):
         return backends.apply_to_groups(rows, function, keys=keys)

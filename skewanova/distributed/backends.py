@@ -207,11 +207,6 @@ def count_by_group(frame: pd.DataFrame) -> dict[Any, int]:
     return frame.groupby(group_columns(frame), observed=True, dropna=False).size().to_dict()
 
 
-def apply_to_rows(frame: pd.DataFrame, function: RowFunction) -> list[Any]:
-    """Return a list of one item, the function's result for the rows of a partition."""
-    return [function(frame)]
-
-
 def apply_to_groups(frame: pd.DataFrame, function: RowFunction, *, keys: Sequence[str]) -> list[Any]:
     """Return the function's results for the groups of a partition by `keys`, in order of first occurrence."""
     groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
@@ -245,7 +240,7 @@ class DaskFrame(Backend):
 
     def _partition(self, rows: Any, function: RowFunction) -> list[Any]:
         """Return a delayed list per partition, of the function's result for its rows."""
-        return self._continue(rows.to_delayed(), function, work=apply_to_rows)
+        return self._continue([[part] for part in rows.to_delayed()], function)
 
     def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> list[Any]:
         """Return a delayed list per shuffled partition, of the function's result for each of its groups."""

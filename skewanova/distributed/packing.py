@@ -105,8 +105,7 @@ def raise_errors(results: Sequence[Any]) -> list[Any]:
 class PackedGroup:
     """The curve of one group, None if all cases have weight 0, and a negative and a positive label."""
 
-    model: str
-    fold: str
+    group: Group
     curve: CompactCurve | None
     labels: tuple[str, str]
 
@@ -124,7 +123,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
         weighted = check_weight_column(rows["weight"], where) > 0
         if not weighted.any():
             names = [str(label) for label in pd.unique(labels)]
-            return PackedGroup(*read_group(rows), None, (names[0], names[-1]))
+            return PackedGroup(read_group(rows), None, (names[0], names[-1]))
         labels = labels[weighted]
     table = build_score_table(RawTable(rows, where), pos_label)
     (model, fold, positive, score), *_ = table.groups()
@@ -134,7 +133,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     else:
         curve = PackedCurve.from_cases(positive, score)
     names = [str(labels[np.argmin(positive)]), str(labels[np.argmax(positive)])]
-    return PackedGroup(str(model), str(fold), curve, (names[0], names[1]))
+    return PackedGroup((str(model), str(fold)), curve, (names[0], names[1]))
 
 
 def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object) -> Bools:
@@ -270,7 +269,7 @@ def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
 
 def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedScores:
     """Return all groups' curves and counts; raise if folds or labels conflict, or a group lacks a class."""
-    names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in GROUP_COLUMNS})
+    names = pd.DataFrame([item.group for item in groups], columns=GROUP_COLUMNS)
     model, fold = (to_categorical(names[key], key, name_row, numeric=key == "fold") for key in GROUP_COLUMNS)
     cells = dict(
         sorted(zip(zip(model.codes, fold.codes, strict=True), groups, strict=True), key=itemgetter(0))
@@ -280,7 +279,7 @@ def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedSco
             "a fold must be spelled in one way, but one is both a whole number and a fraction, as 1 and "
             "1.0; convert such numbers to float"
         )
-    places = [f"model {item.model!r} in fold {item.fold!r}" for item in groups]
+    places = ["model {!r} in fold {!r}".format(*item.group) for item in groups]
     labels = [label for item in groups for label in item.labels]
     check_labels(labels, pos_label=pos_label, where=lambda row: places[row // 2])
     models, folds = tuple(model.categories.tolist()), tuple(fold.categories.tolist())
@@ -301,7 +300,7 @@ def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) 
     else:
         packed = raise_errors(engine.map_groups(columns, partial(pack_group, pos_label=pos_label)))
     check_any_row(len(packed))
-    return sorted(packed, key=attrgetter(*GROUP_COLUMNS))
+    return sorted(packed, key=attrgetter("group"))
 
 
 def _pack_pieces(engine: Backend, columns: Mapping[str, str], pos_label: object) -> list[PackedGroup]:
@@ -322,7 +321,7 @@ def _pack_pieces(engine: Backend, columns: Mapping[str, str], pos_label: object)
     pack = partial(pack_piece, labels=both, pos_label=pos_label)
     split = Split([*group_columns(columns), "piece"], partial(count_levels, cuts=cuts), ["piece", "n"])
     curves = join_pieces(engine.map_groups(needed, pack, split))
-    return [PackedGroup(*group, curves.get(group), both) for group in groups]
+    return [PackedGroup(group, curves.get(group), both) for group in groups]
 
 
 # --- cases, clusters and weights ----------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import PchipInterpolator
 from scipy.linalg import block_diag, cho_factor, cho_solve
 from scipy.special import expit, log_expit
 from scipy.stats import norm
@@ -127,7 +128,7 @@ def _likelihood_surface(counts: BinCounts, fit: ClassFit, centres: Floats, sprea
     start = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
     normals = [[BatchNormal(centre, spread) for spread in spreads.tolist()] for centre in centres.tolist()]
     return np.array(
-        [[_maximise_over_classes(counts, fit, normal, start)[0] for normal in row] for row in normals]
+        [[_maximise_over_classes(counts, fit, normal, start) for normal in row] for row in normals]
     )
 
 
@@ -148,8 +149,6 @@ def _interpolate_surface(
     centres: Floats, spreads: Floats, height: Floats, rough: RoughLikelihood
 ) -> tuple[Floats, Floats, Floats]:
     """Return N_FINE centres, N_FINE spreads, and the likelihood (N_FINE, N_FINE) there, summing to 1."""
-    from scipy.interpolate import PchipInterpolator
-
     near, wide = np.linspace(centres[0], centres[-1], N_FINE), np.linspace(spreads[0], spreads[-1], N_FINE)
     # the log-likelihood itself may fall by thousands between neighbours; monotone pieces do not overshoot
     along = PchipInterpolator(spreads, height - rough.log_likelihood(centres, spreads), axis=1)(wide)
@@ -172,10 +171,8 @@ def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
     return peak.log_odds, (np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
 
 
-def _maximise_over_classes(
-    counts: BinCounts, fit: ClassFit, normal: BatchNormal, start: Floats
-) -> tuple[float, Floats]:
-    """Return the maximum, and log bin probabilities (2 n_bins,), positives first, not normalised."""
+def _maximise_over_classes(counts: BinCounts, fit: ClassFit, normal: BatchNormal, start: Floats) -> float:
+    """Return the largest log-likelihood over log bin probabilities, from `start` (2 n_bins,) on."""
     nodes, weights = _quadrature_nodes(counts, fit, normal)
     solve = cho_factor(_expected_information(counts, fit, normal))
     logs = start
@@ -191,7 +188,7 @@ def _maximise_over_classes(
             candidate = np.log(np.maximum(expected, MIN_PROBABILITY))
             terms = _joint_log_likelihood(counts, candidate, nodes, weights)
         logs, (height, slope, expected) = candidate, terms
-    return height, logs
+    return height
 
 
 def _expected_information(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> Floats:

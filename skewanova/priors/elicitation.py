@@ -108,9 +108,7 @@ def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, floa
 
 def _find_root(function: Callable[[float], float], limits: tuple[float, float]) -> float:
     """Return the root between two limits; raise ValueError unless the function has opposite signs there."""
-    from scipy.optimize import brentq  # slow to load, and seldom used
-
-    return float(brentq(function, *limits, xtol=1e-14, rtol=RELATIVE_TOLERANCE))
+    return float(scipy.optimize.brentq(function, *limits, xtol=1e-14, rtol=RELATIVE_TOLERANCE))
 
 
 def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:

@@ -406,20 +406,19 @@ def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any
 def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
     """Return `estimate` with `batches`, and median and further batch's prior or, if few data, a warning."""
     level, bins = estimate.confidence_level, estimate.bins
-    each = []
-    for name, row in counts.items():
-        part = replace(bins, counts=bins.counts._replace(unlabelled=row))
-        each.append((name, estimate_from_bins(part, level, rng=rng)))
-    note = _note_unpredicted(len(each), bins.counts)
-    if note:
-        return replace(estimate, batches=tuple(each), warnings=(*estimate.warnings, note))
+    each = tuple(
+        (name, estimate_from_bins(replace(bins, counts=bins.counts._replace(unlabelled=row)), level, rng=rng))
+        for name, row in counts.items()
+    )
+    if note := _note_unpredicted(len(each), bins.counts):
+        return replace(estimate, batches=each, warnings=(*estimate.warnings, note))
     prediction = batches.predict_batch(bins.counts._replace(unlabelled=np.stack([*counts.values()])))
     shares = (1 - level) / 2, 0.5, (1 + level) / 2
     centres = batches.density_quantile(prediction.centres, prediction.likelihood, shares)
     names = ("conf_low", "estimate", "conf_high", "log_odds", "log_density")
     values = (*expit(centres).tolist(), *_truncate_density(prediction, bins.counts))
     changes: dict[str, Any] = dict(zip(names, values, strict=True))
-    return replace(estimate, **changes, method="batches", batches=tuple(each))
+    return replace(estimate, **changes, method="batches", batches=each)
 
 
 def _note_unpredicted(n_batches: int, counts: BinCounts) -> str:
@@ -502,20 +501,16 @@ def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> Pr
     fit = mixtures.fit_classes(counts, prior)
     weak = is_chi2_too_small(counts)
     usual = np.asarray(chi2.ppf(level, 1))
-    critical = usual, usual
-    if weak:
-        critical = _calibrate_critical_values(peak, level, make_generator(rng))
+    critical = _calibrate_critical_values(peak, level, make_generator(rng)) if weak else (usual, usual)
     low, high = mixtures.interval_limits(peak, critical)
-    estimate = float(mixtures.find_likeliest_prior(counts))
     ratio_scale = float(critical[0] / usual), float(critical[1] / usual)
     log_odds, log_density = _likelihood_density(peak, ratio_scale)
-    shift = _test_label_shift(counts, fit, prior)
     result = PriorEstimate(
-        estimate=estimate,
+        estimate=float(mixtures.find_likeliest_prior(counts)),
         conf_low=float(expit(low)),
         conf_high=float(expit(high)),
         confidence_level=level,
-        label_shift=shift,
+        label_shift=_test_label_shift(counts, fit, prior),
         method="bootstrap" if weak else "chi2",
         bins=bins,
         fit=fit,

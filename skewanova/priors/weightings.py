@@ -215,9 +215,8 @@ class UniformSkew:
 
     def __post_init__(self) -> None:
         for name in ("low_skew", "high_skew"):
-            object.__setattr__(
-                self, name, float(check_skews(check_number(getattr(self, name), name, "above 0"), name))
-            )
+            skew = check_skews(check_number(getattr(self, name), name, "above 0"), name)
+            object.__setattr__(self, name, float(skew))
         if self.low_skew > self.high_skew:
             raise InputError(
                 f"`low_skew` must not be above `high_skew`, but got {self.low_skew:g} > {self.high_skew:g}"

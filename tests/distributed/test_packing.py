@@ -121,7 +121,7 @@ def test_cases_of_weight_0_are_left_out_of_a_packed_group():
     for rows, labels in ((frame, ("1", "0")), (frame[frame["y_true"] == 0], ("0", "0"))):
         found = packing.pack_group(rows, pos_label=None)
         assert (found.curve, found.labels) == (None, labels)
-        assert (found.model, found.fold) == ("a", "2")
+        assert found.group == ("a", "2")
 
 
 @pytest.mark.parametrize(
