@@ -65,9 +65,8 @@ class SkewanovaWarning(UserWarning):
 def is_full_disk(error: BaseException) -> bool:
     """Return True if the error says that a disk or quota is full, by its number or text."""
     full = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # not every system has quotas
-    if getattr(error, "errno", None) in full:
-        return True
-    return re.search("No space left on device|Disk quota exceeded", str(error)) is not None
+    text = re.search("No space left on device|Disk quota exceeded", str(error))
+    return getattr(error, "errno", None) in full or text is not None
 
 
 #: Notes that the enclosing block has issued.
@@ -396,8 +395,8 @@ def check_vector(values: NDArray[T], name: str) -> NDArray[T]:
     if values.ndim == 0:
         raise InputError(f"`{name}` must be a list or an array, but got {_describe(values.item())}")
     if values.ndim != 1:
-        fault = f"has shape {values.shape}; pass one column or row"
-        raise InputError(f"`{name}` must be one-dimensional, but {fault}")
+        shape = f"shape {values.shape}"
+        raise InputError(f"`{name}` must be one-dimensional, but has {shape}; pass one column or row")
     if values.size == 0:
         raise InputError(f"`{name}` must hold at least one value, but is empty")
     return values

@@ -363,8 +363,7 @@ def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]
 def shorten_notes(notes: Iterable[str]) -> list[str]:
     """Return the first of notes that differ only in numbers and quoted names, with "(and N more like it)"."""
     groups = group_notes(("", note) for note in notes)
-    counts = [f" (and {len(others)} more like it)" if others else "" for _, *others in groups]
-    return [group[0][1] + count for group, count in zip(groups, counts, strict=True)]
+    return [f"{note} (and {len(others)} more like it)" if others else note for (_, note), *others in groups]
 
 
 def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -164,12 +163,10 @@ def _build_difference_frame(
     models: Sequence[str], grid: Floats, columns: Floats, selected: Bools
 ) -> pd.DataFrame:
     """Return model_a, model_b, prior and `DIFFERENCE_TESTS`, pair by pair, of the `selected` (n_pairs,)."""
-    names, (a, b) = np.asarray(models, dtype=object), pair_indices(len(models))
-    pairs: dict[str, Any] = {"model_a": names[a], "model_b": names[b]}
-    keys = {name: np.repeat(side, len(grid)) for name, side in pairs.items()}
-    tests = dict(zip(DIFFERENCE_TESTS, columns.reshape(len(columns), -1), strict=True))
-    frame = pd.DataFrame({**keys, "prior": np.tile(grid, len(a)), **tests})
-    return frame[np.repeat(selected, len(grid))].reset_index(drop=True)
+    sides = np.asarray(models, dtype=object)[np.array(pair_indices(len(models)))[:, selected]]
+    a, b = np.repeat(sides, len(grid), axis=1)
+    tests = dict(zip(DIFFERENCE_TESTS, columns[:, selected].reshape(len(columns), -1), strict=True))
+    return pd.DataFrame({"model_a": a, "model_b": b, "prior": np.tile(grid, selected.sum()), **tests})
 
 
 def _difference_values(

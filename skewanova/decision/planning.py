@@ -153,9 +153,10 @@ def plan_folds(
     deviation = paired.std_error * np.sqrt(n_folds)
     varies = deviation > 0
     deviation = np.where(varies, deviation, 1.0)
-    df = None if halves is None else float(len(halves))
-    shared = design.ratio if halves is None else _split_half_ratio(halves, deviation)
-    pilot_df, size = n_folds - 1.0 if df is None else df, target.size(paired.estimate)
+    df, pilot_df, shared, size = None, n_folds - 1.0, design.ratio, target.size(paired.estimate)
+    if halves is not None:
+        df = pilot_df = float(len(halves))
+        shared = (fold_statistics.pair_differences(halves) ** 2).mean(axis=0) / deviation**2
     error = deviation * np.sqrt(1 / n_folds + shared)
     test = FoldTest(size, deviation, shared, target.alpha, df, pilot_df)
     unlucky = replace(test, deviation=deviation / quantile_ratio(pilot_df, target.assurance), pilot_df=np.inf)
@@ -183,11 +184,6 @@ def build_plan(
     )
     frame = frame[mask_compared_pairs(models, target.control)].reset_index(drop=True)
     return frame.reindex(columns=list(PLAN_COLUMNS))
-
-
-def _split_half_ratio(halves: Floats, deviation: Floats) -> Floats:
-    """Return each pair's mean squared difference between halves, divided by its squared `deviation`."""
-    return np.asarray((fold_statistics.pair_differences(halves) ** 2).mean(axis=0) / deviation**2)
 
 
 def _plan_pair(

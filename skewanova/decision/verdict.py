@@ -145,11 +145,10 @@ class Verdict(FrameResult):
 
     def lines(self) -> list[tuple[str, str, tuple[str, ...]]]:
         """Return (title, text, names of the source frames) of each of the four lines."""
-
-        def list_tables(line: str) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(number.table for number in self.numbers if number.line == line))
-
-        return [(title, getattr(self, name), list_tables(name)) for name, title in LINE_TITLES.items()]
+        tables: dict[str, dict[str, None]] = {name: {} for name in LINE_TITLES}
+        for number in self.numbers:
+            tables[number.line][number.table] = None
+        return [(title, getattr(self, name), tuple(tables[name])) for name, title in LINE_TITLES.items()]
 
     def to_text(self, width: int = 80) -> str:
         """Return the warnings and the four lines as text: indented paragraphs of at most `width` columns."""
@@ -221,7 +220,7 @@ class PairwiseOrder:
         if leads or state in {"by_prior", "tie"}:
             return sorted(leads, key=rank_certainty, reverse=True)
         pairs = [] if state == "control" else self.pairs_among(self.candidates)
-        return sorted(pairs or self.pairs, key=abs_estimate, reverse=True)
+        return sorted(pairs or self.pairs, key=lambda row: abs(row.estimate), reverse=True)
 
     def _leads_over_others(self) -> list[Any]:
         """Return the rows of the tests that put the other models behind the candidates.
@@ -304,14 +303,14 @@ class Judgement:
         """Return the order by primary tests (if `is_partial`, of the supported part) and supported bands."""
         prior, posthoc = self.evaluation.deployment_prior, self.frames["pairs"]
         low, high = max(prior.low, min(self.rarest, prior.high)), prior.high
-        supported = posthoc[posthoc["response"] == "iauprec_supported"]
-        rows = supported if self.is_partial else select_primary_pairs(posthoc)
+        column, value = ("response", "iauprec_supported") if self.is_partial else ("role", "primary")
+        rows = posthoc[posthoc[column] == value]
         bands = clip_bands(self.frames["differing_priors"], low, high)
         return PairwiseOrder(tuple(self.names), list(iter_rows(rows)), bands, low, high)
 
     def _reason_for_distrust(self) -> str:
         """Return the reason why no test is reliable, as a clause; '' if there is none."""
-        pairs = select_primary_pairs(self.frames["pairs"])
+        pairs = self.frames["pairs"].query("role == 'primary'")
         flat = (pairs["std_error"] == 0) | pairs["p_adjusted"].isna()
         if (pairs["estimate"].abs() > TIE).any() and flat.all():
             return explain_missing_test(list(iter_rows(pairs)))
@@ -437,11 +436,6 @@ def select_supported_part(evaluation: Evaluation) -> DeploymentPrior | None:
     return truncate_below(evaluation.deployment_prior, rarest) if 0 < mass < MIN_SUPPORTED_MASS else None
 
 
-def select_primary_pairs(posthoc: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows whose role is primary, the pairs of the primary family of tests."""
-    return posthoc[posthoc["role"] == "primary"]
-
-
 def clip_bands(differing: pd.DataFrame, low: float, high: float) -> list[BandRange]:
     """Return (better, worse, low, high) of the ranges where bands separate two models, within [low, high]."""
     clipped = [
@@ -463,11 +457,6 @@ def contender_ranges(
     inside = (part for part in parts if part[1] < part[2] or part[1] == part[2] == low == high)
     groups = [list(group) for _, group in groupby(inside, key=lambda part: set(part[0]))]
     return [(group[0][0], group[0][1], group[-1][2]) for group in groups]
-
-
-def abs_estimate(row: Any) -> float:
-    """Return the absolute value of a pair's estimated difference."""
-    return abs(float(row.estimate))
 
 
 def explain_missing_test(rows: Iterable[Any]) -> str:

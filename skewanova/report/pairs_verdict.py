@@ -15,7 +15,6 @@ from skewanova.base.text import format_p, format_prior_interval, shorten_names
 from skewanova.decision.verdict import (
     PairwiseOrder,
     Verdict,
-    abs_estimate,
     build_evidence_frame,
     explain_missing_test,
     rank_certainty,
@@ -151,7 +150,7 @@ def write_values_verdict(result: TestedResult) -> Verdict:
     names = shorten_names(map(str, result.ranking["model"]))
     order, writer = PairwiseOrder(tuple(names), rows), LineWriter(names)
     flat = all(np.isnan(row.p_adjusted) or row.std_error == 0 for row in rows)
-    untested = flat and any(abs_estimate(row) > TIE for row in rows)
+    untested = flat and any(abs(row.estimate) > TIE for row in rows)
     state = "untrusted" if untested else order.state if control is None else "control"
     equal = result.tables["equivalence"]
     equal = equal[equal[["model_a", "model_b"]].isin(order.candidates).all(axis=1)]

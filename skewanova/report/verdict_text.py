@@ -21,7 +21,6 @@ from skewanova.decision.verdict import (
     PairwiseOrder,
     Verdict,
     VerdictNumber,
-    abs_estimate,
     build_evidence_frame,
     contender_ranges,
     order_by_estimate,
@@ -224,7 +223,7 @@ def _write_needed(facts: Judgement, writer: LineWriter) -> str:
 def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
     """Return "Use A.", "Use A on average.", or "Use A; its lead is within 0.01." if practically equal."""
     best = facts.order.candidates[0]
-    nearest = min(facts.order.wins_of(best), key=abs_estimate)
+    nearest = min(facts.order.wins_of(best), key=lambda row: abs(row.estimate))
     if facts.are_equivalent(order_by_estimate(nearest)):
         margin = writer.add_count(facts.rope, "rope", "equivalence")
         return f"Use {writer.names[best]}; its lead is within {margin}."

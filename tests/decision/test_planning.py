@@ -285,9 +285,6 @@ def test_runs_cases_and_folds_that_have_the_power():
     assert np.isinf(RUNS.runs_for_power(0.028, pilot, wanted))  # the cases that all runs share leave too much
     assert np.isfinite(RUNS.runs_for_power(0.0281, pilot, wanted))
     assert RUNS.run_share == pytest.approx(3e-4 / 4 / 2e-4)
-    halves = np.array([[0.3, 0.1], [0.1, 0.0]])
-    expected = [(0.2**2 + 0.1**2) / 2 / 0.25]
-    assert planning._split_half_ratio(halves, np.array([0.5])) == pytest.approx(expected)
 
 
 NOW = "A and B: a difference of 0.050 is found at level 0.005 with power 0.61 now"
