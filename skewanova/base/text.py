@@ -82,7 +82,7 @@ class Table(FrameResult):
         return make_frame(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
-        """Return caption, columns in blocks of `width`, note as text; `names` maps cells to short forms."""
+        """Return caption, columns in blocks of `width`, note; `names` (by default, column 0's) shorten."""
         short = shorten_names(row[0] for row in self.rows) if names is None else names
         rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
         first = max(len(shorten_name(row[0])) for row in [self.header, *rows])

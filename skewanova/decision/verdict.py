@@ -198,7 +198,7 @@ class PairwiseOrder:
 
     @property
     def reverses(self) -> bool:
-        """Return True if bands put each of two models above the other, neither losing a test."""
+        """True if bands put each of two models above the other, neither losing a test."""
         behind = {worse for _, worse, _ in self.wins}
         above = {(better, worse) for better, worse, _, _ in self.bands if not behind & {better, worse}}
         return any((worse, better) in above for better, worse in above)
@@ -257,7 +257,7 @@ class PairwiseOrder:
 
 
 def order_by_estimate(row: Any) -> tuple[str, str]:
-    """Return the names of a pair's models, the one with the larger value first."""
+    """Return the names of a pair's models, the one with the larger value first, if equal `model_a`."""
     a, b = str(row.model_a), str(row.model_b)
     return (a, b) if row.estimate >= 0 else (b, a)
 
@@ -448,7 +448,7 @@ def clip_bands(differing: pd.DataFrame, low: float, high: float) -> list[BandRan
 def contender_ranges(
     leaders: pd.DataFrame, low: float, high: float
 ) -> list[tuple[tuple[str, ...], float, float]]:
-    """Return (contenders, low, high) along a range of priors, with equal neighbours joined."""
+    """Return (contenders, low, high) of ranges within [low, high], neighbours of equal contenders joined."""
     by_range: Any = leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True)
     parts = [
         (tuple(map(str, rows["contender"])), max(start, low), min(end, high))
