@@ -16,10 +16,6 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import InputError, InputTypeError, check_choice, check_text, name_row, warn_each
 
-#: Columns of every table; without a fold, all rows are one test set.
-REQUIRED_COLUMNS = ("model", "fold", "y_true", "y_score")
-
-
 #: Columns that describe how cases were sampled.
 SAMPLING_COLUMNS = ("cluster", "weight")
 
@@ -43,7 +39,7 @@ OPTIONAL_COLUMNS = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
 MISSING_ALLOWED = (*OPTIONAL_COLUMNS, "fold", "batch")
 
 
-ALL_COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
+ALL_COLUMNS = ("model", "fold", "y_true", "y_score", *OPTIONAL_COLUMNS)
 
 
 #: Columns of numbers; the others are labels, read as text.
@@ -54,17 +50,8 @@ NUMERIC_COLUMNS = frozenset({"y_score", "weight"})
 DATASET_COLUMN = "dataset"
 
 
-NO_FOLD_WARNING = (
-    "there is no column fold, so all rows are taken as one test set; if they are several folds, name the "
-    "fold column: skewanova.{reader}columns={{'fold': NAME}}), or --fold-column NAME"
-)
-
-
 #: Words of the options that name a column, where they differ from the column.
 OPTION_WORDS = {"y_true": "label", "y_score": "score"}
-
-
-SEPARATOR_HINT = "its columns seem to be separated by {!r}: separate them by commas"
 
 
 #: Names of columns that a message shows.
@@ -160,7 +147,9 @@ class ColumnMap:
         missing = [column for column in needed if column not in available]
         if missing:
             n_others = len(available) - MAX_NAMES
-            hint = self._hint(missing) if separator is None else SEPARATOR_HINT.format(separator.group())
+            hint = self._hint(missing)
+            if separator:
+                hint = f"its columns seem to be separated by {separator.group()!r}: separate them by commas"
             raise InputError(
                 f"{source} must have the column{'s' if len(missing) > 1 else ''} "
                 f"{', '.join(map(repr, missing))}, but has "
@@ -199,7 +188,11 @@ class ColumnMap:
 
 def warn_without_fold(reader: str = "read_scores(table, ") -> None:
     """Warn that rows without a column fold are one test set; `reader` begins the call that names it."""
-    warn_each([NO_FOLD_WARNING.format(reader=reader)])
+    note = (
+        "there is no column fold, so all rows are taken as one test set; if they are several folds, name the "
+        f"fold column: skewanova.{reader}columns={{'fold': NAME}}), or --fold-column NAME"
+    )
+    warn_each([note])
 
 
 def add_fold(frame: pd.DataFrame, *reader: str) -> pd.DataFrame:

@@ -277,7 +277,6 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
 
 def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Return the design stated or inferred, without clusters or weights; raise if a statement cannot hold."""
-    halvings = table.halvings if isinstance(table, ScoreTable) else None
     if len(table.folds) < 2:
         return _infer_single_fold(table, stated)
     if stated.is_test_set:
@@ -285,10 +284,10 @@ def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
             f"design='test_set' needs a single fold, but there are {len(table.folds)}; use design='auto' "
             "(--design auto)"
         )
-    if stated.kind == "split_half" or (stated.kind == "auto" and halvings is not None):
-        return _infer_split_half(table, halvings, stated)
+    if stated.kind == "split_half" or (stated.kind == "auto" and table.halvings is not None):
+        return _infer_split_half(table, table.halvings, stated)
     result = _infer_several_folds(table, stated)
-    unused = () if halvings is None else (NOT_USED.format(design=stated.kind),)
+    unused = () if table.halvings is None else (NOT_USED.format(design=stated.kind),)
     return replace(result, warnings=(*result.warnings, *unused))
 
 
@@ -342,7 +341,7 @@ def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
     negative, positive = table.counts[0, 0]
     unused = [] if stated.kind in {"auto", "test_set"} else [f"design={_design_name(stated)!r}"]
     unused += [] if stated.test_fraction is None else [f"test_fraction={stated.test_fraction:g}"]
-    unused += ["halvings"] if isinstance(table, ScoreTable) and table.halvings is not None else []
+    unused += [] if table.halvings is None else ["halvings"]
     notes = (f"{' and '.join(unused)} not used for only one fold; leave that out",) if unused else ()
     reason = f"{positive:,} positives, {negative:,} negatives"
     return FoldDesign("test_set", n_folds=1, reason=reason, warnings=notes)
@@ -401,11 +400,11 @@ def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CAS
     if stated.kind == "independent":
         return FoldDesign("independent", n_folds=n_folds, reason="as stated")
     kind = "repeated_holdout" if stated.kind == "auto" else stated.kind
+    design = replace(stated, kind=kind, n_folds=n_folds)
     if stated.test_fraction is not None:
-        reason = "test_fraction as stated"
-        return replace(stated, kind=kind, n_folds=n_folds, reason=reason)
+        return replace(design, reason="test_fraction as stated")
     if kind == "kfold":
-        return replace(stated, kind=kind, test_fraction=1 / n_folds, n_folds=n_folds, reason="as stated")
+        return replace(design, test_fraction=1 / n_folds, reason="as stated")
     if kind == "repeated_kfold":
         cases = "; or add a case column" * bool(remedy)
         raise InputError(
@@ -421,8 +420,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CAS
         f"design=skewanova.FoldDesign({example!r}, test_fraction=0.1), or --design {example} "
         "--test-fraction 0.1"
     )
-    assumed = replace(stated, kind=kind, test_fraction=fraction)
-    return replace(assumed, n_folds=n_folds, reason="assumed", warnings=(note,))
+    return replace(design, test_fraction=fraction, reason="assumed", warnings=(note,))
 
 
 def _infer_from_cases(table: Scores) -> FoldDesign | None:
@@ -439,8 +437,7 @@ def _infer_from_cases(table: Scores) -> FoldDesign | None:
         kind, total = "repeated_kfold", float(n_cases)
         reason = "the folds fall into sets that each cover all cases"
     else:
-        n_total = table.n_cases if isinstance(table, ScoreTable) else None
-        total = float(n_total) if n_total else max(float(n_cases), _estimate_n_cases(shared))
+        total = float(table.n_cases or max(n_cases, _estimate_n_cases(shared)))
         kind, reason = "repeated_holdout", "folds overlap at random"
     return FoldDesign(kind, float(np.mean(size) / total), n_folds=n_folds, reason=reason)
 

@@ -47,9 +47,6 @@ MIN_NAMED_CASES = 20
 NO_WEIGHT = 1e-9
 
 
-MISSING_POLICIES = ("raise", "drop")
-
-
 class PairedCases(NamedTuple):
     """Labels, scores of each model, clusters numbered from 0, and weights of the same cases, in one order."""
 
@@ -120,7 +117,7 @@ def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores
     Folds that lack a model are dropped with a warning if ``missing='drop'``; else they raise.
     """
     if missing is not None:
-        check_choice(missing, MISSING_POLICIES, "missing")
+        check_choice(missing, ("raise", "drop"), "missing")
     absent = np.argwhere(table.counts.sum(axis=2) == 0)
     if not len(absent):
         return table, ()
@@ -186,7 +183,7 @@ def describe_table(table: Scores) -> list[str]:
     complete_table(table)
     notes = check_paired(table)
     test_set = len(table.folds) == 1
-    halvings = table.halvings if isinstance(table, ScoreTable) else None
+    halvings = table.halvings
     if test_set and (isinstance(table, ScoreTable) or table.parts is None):
         pair_cases(table)
     elif table.has_clusters and table.has_cases and np.ptp(table.shared_cases()[0]) == 0:  # runs
@@ -347,7 +344,7 @@ def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()
-    share = np.diag(shared) / (getattr(table, "n_cases", None) or n_cases)  # some may be in no fold
+    share = np.diag(shared) / (table.n_cases or n_cases)  # some may be in no fold
     looks = bool((share >= RESAMPLE_SHARES[0]).all() and (share <= RESAMPLE_SHARES[1]).all())
     advice = (
         f"every fold tests {share.min():.0%} to {share.max():.0%} of all cases: if folds are resamples of "

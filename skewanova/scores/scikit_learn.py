@@ -35,12 +35,9 @@ from skewanova.scores.table import Label, ScoreTable
 RESPONSES = ("decision_function", "predict_proba")
 
 
-RESPONSE_METHODS = ("auto", *RESPONSES)
-
-
 def check_response_method(response_method: str, class_prior: float | None) -> None:
     """Raise if the method or the class prior is invalid, or if a prior is set without predict_proba."""
-    check_choice(response_method, RESPONSE_METHODS, "response_method")
+    check_choice(response_method, ("auto", *RESPONSES), "response_method")
     if class_prior is not None:
         check_prior(class_prior, "class_prior")
         if response_method != "predict_proba":

@@ -95,7 +95,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     name = repr(path.name or str(path))
     if path.is_dir() or path.suffix.lower() in PARQUET_SUFFIXES:
         parquet = ParquetSource.from_path(path)
-        _check_memory(parquet.n_rows, name, _write_remedy(path, columns))
+        _check_memory(sum(parquet.sizes.values()), name, _write_remedy(path, columns))
         names = columns.select(parquet.schema.names, name)
         schema = pa.schema([parquet.schema.field(column) for column in names])
         frame = read_batches(parquet.batches(names), schema, labels=columns.text, source=name)
@@ -179,11 +179,6 @@ class ParquetSource:
             hidden = {*_index_columns(schema), *keys}
             fields = [field for field in schema if field.name not in hidden]
             return cls(path, sizes, pa.schema([*fields, *(pa.field(key, pa.string()) for key in keys)]))
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of all files together."""
-        return sum(self.sizes.values())
 
     def where(self, row: int) -> str:
         """Return "row 3", or of a folder "row 3 of 'a.parquet'"; the rows of each file count from 0."""
@@ -299,9 +294,6 @@ REMEDIES = {
 }
 
 
-NO_TABLE_REMEDY = "make one by pandas.DataFrame"
-
-
 def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     """Return needed columns of a frame, Arrow stream or query as a new pandas frame; raise if no table."""
     backend = detect_backend(source)
@@ -318,10 +310,10 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
         reader = None if is_column else _open_stream(native, columns)
         if reader is None:
             remedies = {} if is_column else REMEDIES
-            remedy = next((text for name, text in remedies.items() if hasattr(source, name)), NO_TABLE_REMEDY)
+            advice = (text for name, text in remedies.items() if hasattr(source, name))
             raise InputTypeError(
                 "scores must be a path or a pandas, polars or pyarrow table, but got "
-                f"{type(source).__name__}; {remedy}"
+                f"{type(source).__name__}; {next(advice, 'make one by pandas.DataFrame')}"
             )
         names = columns.select(reader.schema.names, "the table")
         schema = pa.schema([reader.schema.field(name) for name in names])

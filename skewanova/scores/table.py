@@ -98,7 +98,10 @@ class _ScoreSummaries:
     counts: NDArray[np.int64]
     cases: CaseSummary | None
     sampling: SamplingSummary | None
-    source: Path | None = None  #: The file that a table in memory was read from.
+    # what only tables in memory have
+    source: Path | None = None
+    halvings: Halvings | None = None
+    n_cases: int | None = None
 
     def __repr__(self) -> str:
         """Return text such as '<ScoreTable: 600 rows, 3 models x 2 folds, of 'scores.csv'>'."""

@@ -11,12 +11,11 @@ import gzip
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -26,10 +25,6 @@ from pyarrow import csv as arrow_csv
 
 from skewanova.base.checks import FIRST_INEXACT, MISSING_TEXT, InputError, RowName, is_exact
 from skewanova.scores.columns import ColumnMap, read_batches
-
-#: Endings of text files.
-CSV_SUFFIXES = (".csv", ".csv.gz")
-
 
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 
@@ -62,7 +57,7 @@ _POSITIVE_LABELS = frozenset({"1", "true", "positive", "label_1"})
 
 def is_text(path: Path) -> bool:
     """Return True if the path ends like a CSV file or JSON lines, also compressed."""
-    return path.name.lower().endswith(CSV_SUFFIXES + JSON_SUFFIXES)
+    return path.name.lower().endswith((".csv", ".csv.gz", *JSON_SUFFIXES))
 
 
 def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
@@ -149,17 +144,16 @@ def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of every record, the header first, no blank lines; raise if ragged."""
     line, width = 1, 0
     try:
-        with _open_lines(path) as lines:
-            reader = csv.reader(lines, strict=True)
-            for fields in reader:
-                if len(fields) > 1 or "".join(fields).strip():
-                    width = width or len(fields)
-                    if len(fields) != width:
-                        raise InputError(
-                            f"line {line} of {path.name!r} has {len(fields)} fields, but its header {width}"
-                        )
-                    yield line, fields
-                line = reader.line_num + 1
+        reader = csv.reader(_iter_lines(path), strict=True)
+        for fields in reader:
+            if len(fields) > 1 or "".join(fields).strip():
+                width = width or len(fields)
+                if len(fields) != width:
+                    raise InputError(
+                        f"line {line} of {path.name!r} has {len(fields)} fields, but its header {width}"
+                    )
+                yield line, fields
+            line = reader.line_num + 1
     except csv.Error as error:
         reason = f"{error}; mend quotes, or shorten long text"
         raise InputError(f"{path.name!r} cannot be read from line {line} on: {reason}") from error
@@ -175,25 +169,19 @@ def _open_bytes(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")  # type: ignore[return-value]
 
 
-@contextmanager
-def _open_lines(path: Path) -> Iterator[Iterator[str]]:
-    """Yield an iterator over the lines of a file (or .gz); raise if it is not UTF-8."""
+def _iter_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file (or .gz); raise if not UTF-8, or for one of `MAX_LINE_LENGTH` characters."""
     try:
         with TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="") as text:
-            yield _iter_bounded_lines(text, path)
+            for number, line in enumerate(iter(partial(text.readline, MAX_LINE_LENGTH), ""), 1):
+                if len(line) == MAX_LINE_LENGTH:  # lest it fill the memory
+                    raise InputError(
+                        f"line {number} of {path.name!r} is longer than {MAX_LINE_LENGTH:,} characters; "
+                        "write one row (of JSON, one object) on each line, without long texts"
+                    )
+                yield line
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name!r} is not UTF-8 text: {error}; save CSV or JSON as UTF-8") from error
-
-
-def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
-    """Yield the lines of a text; raise for one of `MAX_LINE_LENGTH` characters, lest it fill the memory."""
-    for number, line in enumerate(iter(partial(text.readline, MAX_LINE_LENGTH), ""), 1):
-        if len(line) == MAX_LINE_LENGTH:
-            raise InputError(
-                f"line {number} of {path.name!r} is longer than {MAX_LINE_LENGTH:,} characters; write one "
-                "row (of JSON, one object) on each line, without long texts"
-            )
-        yield line
 
 
 # --- numbers from text -------------------------------------------------------------------------------------
@@ -233,17 +221,12 @@ def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
     values = np.empty(len(texts))
     for i, text in enumerate(texts):
         try:
-            values[i] = _parse_number(text)
+            values[i] = np.nan if text.strip().lower() in MISSING_TEXT else float(text)
         except ValueError:
             return values, i
+        if "_" in text or not text.isascii():  # float reads 1_000
+            return values, i
     return values, None
-
-
-def _parse_number(text: str) -> float:
-    """Return the nearest double, nan for text that means missing; ValueError for other text such as 1_000."""
-    if "_" in text or not text.isascii():
-        raise ValueError(text)
-    return np.nan if text.strip().lower() in MISSING_TEXT else float(text)
 
 
 # --- JSON lines --------------------------------------------------------------------------------------------
@@ -260,11 +243,10 @@ class JsonNumber(str):
 def _iter_objects(path: Path, columns: ColumnMap) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line number and object of every line that is not blank, with None for cells not needed."""
     needed = None if columns.optional is None else {*columns.required, *columns.optional}
-    with _open_lines(path) as text:
-        for line, content in enumerate(text, 1):
-            if content.strip():
-                row = _parse_json(content, f"line {line} of {path.name!r}")
-                yield line, {k: v if needed is None or k in needed else None for k, v in row.items()}
+    for line, content in enumerate(_iter_lines(path), 1):
+        if content.strip():
+            row = _parse_json(content, f"line {line} of {path.name!r}")
+            yield line, {k: v if needed is None or k in needed else None for k, v in row.items()}
 
 
 def _parse_json(content: str, line: str) -> dict[str, Any]:

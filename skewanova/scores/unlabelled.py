@@ -20,10 +20,6 @@ from skewanova.scores.sources import load_table
 from skewanova.scores.table import Scores, ScoreTable, hash_path
 from skewanova.scores.validation import check_any_row, read_names, validate_scores
 
-#: Columns of a table of unlabelled scores; batch, case and y_true (where known by now) are optional.
-UNLABELLED_COLUMNS = ("model", "y_score", "batch", "case", "y_true")
-
-
 SCORE_BIN_COLUMNS = ("model", "bin", "score_high", "n_positive", "n_negative")
 
 
@@ -136,7 +132,8 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     >>> scores.models, scores.has_batches
     (('A',), True)
     """
-    raw = load_table(source, ColumnMap.from_names(columns, allowed=UNLABELLED_COLUMNS))
+    allowed = "model", "y_score", "batch", "case", "y_true"
+    raw = load_table(source, ColumnMap.from_names(columns, allowed=allowed))
     check_any_row(len(raw.frame), "table of unlabelled scores")
     model, score = read_names(raw, "model"), validate_scores(raw.frame["y_score"], "y_score", raw.where)
     frame = pd.DataFrame({**model, "y_score": score, **read_names(raw, "batch", "case")})
@@ -213,23 +210,17 @@ def score_bins(table: Scores) -> pd.DataFrame:
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
     if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):
         return empty
-    parts = [_count_bins(table, model) for model in table.models]
-    retained = [part for part in parts if part is not None]
-    return pd.concat(retained, ignore_index=True) if retained else empty
-
-
-def _count_bins(table: ScoreTable, model: str) -> pd.DataFrame | None:
-    """Return the rows of `score_bins` for one model; None if its scores are all equal or not finite."""
-    cases = collect_labelled_cases(table, model)
-    if not np.isfinite(cases.score).all() or cases.score.min() == cases.score.max():
-        return None
-    result = bin_scores(cases.positive, cases.score, cases.score[:1], N_BINS)
-    return pd.DataFrame(
-        {
-            "model": model,
+    parts = []
+    for model in table.models:
+        cases = collect_labelled_cases(table, model)
+        if not np.isfinite(cases.score).all() or cases.score.min() == cases.score.max():
+            continue
+        result = bin_scores(cases.positive, cases.score, cases.score[:1], N_BINS)
+        bins = {
             "bin": np.arange(1, len(result.edges) + 2),
             "score_high": [*result.edges.astype(np.float64), np.nan],
             "n_positive": result.counts.positive.astype(int),
             "n_negative": result.counts.negative.astype(int),
         }
-    )
+        parts.append(pd.DataFrame({"model": model, **bins}))
+    return pd.concat(parts, ignore_index=True) if parts else empty

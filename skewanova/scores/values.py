@@ -200,7 +200,7 @@ def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[
 def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
     """Return split values by name of candidate, and the measure (score: "value"); raise if any is nan."""
     keys = [match for key in source if (match := _SPLIT_KEY.fullmatch(str(key)))]
-    name = _choose_measure(dict.fromkeys(match[2] for match in keys), measure, "cv_results_")
+    name = _choose_measure([*dict.fromkeys(match[2] for match in keys)], measure, "cv_results_")
     splits = sorted((int(match[1]), match[0]) for match in keys if match[2] == name)
     values = np.column_stack([np.asarray(source[key], dtype=np.float64) for _, key in splits])
     names = name_candidates(source["params"])
@@ -233,27 +233,27 @@ def _format_parameter(value: object) -> str:
 
 def _read_cross_validations(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
     """Return test values by split of each model, by name, and the measure (score: "value"); or raise."""
-    available: dict[str, None] | None = None
+    names = []
     for model, result in source.items():
         if not isinstance(result, Mapping):
             raise InputTypeError(
                 f"a mapping must hold what cross_validate returned for each model, or one list of values for "
                 f"each, but holds {type(result).__name__} for {model!r} beside others; use one form"
             )
-        names = dict.fromkeys(m[1] for key in result if (m := _TEST_KEY.fullmatch(str(key))))
-        available = names if available is None else {name: None for name in available if name in names}
-    name = _choose_measure(available or {}, measure, "what cross_validate returned")
+        names.append([m[1] for key in result if (m := _TEST_KEY.fullmatch(str(key)))])
+    available = [name for name in names[0] if all(name in each for each in names)]
+    name = _choose_measure(available, measure, "what cross_validate returned")
     columns = {str(model): np.asarray(result[f"test_{name}"]) for model, result in source.items()}
     return _read_results(columns, VALUE if name == "score" else name)
 
 
-def _choose_measure(available: Mapping[str, None], measure: str | None, source: str) -> str:
+def _choose_measure(available: Sequence[str], measure: str | None, source: str) -> str:
     """Return the stated measure or, if None, the only one; raise if it is lacking, or there are several."""
     if not available:
         raise InputError(f"{source} has no test scores of one `scoring` for all; keep one, in all splits")
     if measure is None and len(available) == 1:
-        return next(iter(available))
-    if measure is not None and measure in [*available]:
+        return available[0]
+    if measure is not None and measure in available:
         return measure
     names = ", ".join(map(repr, available))
     raise InputError(f"`measure` must be one of {names}, of {source}, but got {measure!r}")
