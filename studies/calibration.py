@@ -19,10 +19,10 @@ from scipy.interpolate import CubicSpline
 
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE_SLACK
-from skewanova.comparison.analysis import choose_omnibus_test, name_pairwise_test
+from skewanova.comparison.analysis import choose_omnibus_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_statistics import max_t_test, pair_indices, sign_flip_test
-from studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, Study, role, study_of
+from studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, Study, name_pairwise_test, role, study_of
 from studies.runner import Cell, Run, chosen, means
 from studies.scenarios import LEVELS, SCENARIOS, Scenario, Tables
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from skewanova.base.checks import Floats
-from skewanova.comparison.analysis import choose_omnibus_test, name_pairwise_test
+from skewanova.comparison.analysis import choose_omnibus_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import KERNELS, kernel_arguments
 from skewanova.scores.design import FoldDesign
-from studies.results import Study, study_of
+from studies.results import Study, name_pairwise_test, study_of
 from studies.runner import Cell, Run, chosen, means
 from studies.scenarios import HALVED_SCENARIOS, LEVELS, Scenario, Tables
 

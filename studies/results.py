@@ -12,7 +12,9 @@ import pandas as pd
 from skewanova.base.checks import check_choice
 from skewanova.base.frames import FrameResult, iter_rows, list_distinct
 from skewanova.base.text import Table, format_number
-from skewanova.inference.catalogue import get_test
+from skewanova.comparison.analysis import choose_pairwise_test
+from skewanova.inference.catalogue import get_test, name_family
+from skewanova.scores.design import FoldDesign
 from studies.runner import Cell, Run, simulated
 from studies.scenarios import BRODERSEN_CASES, LEVEL, PRIOR, SIXTEEN_PRIORS
 
@@ -20,6 +22,12 @@ OMNIBUS_DEFAULT = "default_omnibus"
 
 
 PAIRS_DEFAULT = "default"
+
+
+def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
+    """Return the chosen pairwise test with its adjustment, as in ``corrected_t_holm``; ``max_t`` has none."""
+    method = choose_pairwise_test(design, alpha)
+    return name_family(method, "holm" if get_test(method).needs_adjustment else "")
 
 
 class _Layout(NamedTuple):

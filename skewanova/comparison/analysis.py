@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import (
-    Floats,
     InputError,
     Seed,
     check_alpha,
@@ -32,7 +31,7 @@ from skewanova.decision.choice import ranking_frame
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
-from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES, get_test, name_family
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES, get_test
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.effect_sizes import effects, equivalence
 from skewanova.inference.omnibus import (
@@ -65,10 +64,6 @@ MIN_FOLDS_FOR_SIGN_FLIPS = 9
 
 #: Smallest p-value of a test by 9,999 random arrangements.
 MIN_RANDOM_P = 1e-4
-
-
-#: Group of the control model in the ranking; the other models are ahead of it or behind it.
-CONTROL = "control"
 
 
 @dataclass(frozen=True)
@@ -137,27 +132,18 @@ class DesignAnalysis(ABC):
         two_way, three_way = self.published
         frames = {"residuals": two_way.residuals()}
         if three_way.residuals()["prior"].nunique() > 1:
-            pairs = tukey_hsd(three_way, factor="prior", alpha=self.options.alpha)
-            frames["prior_pairs"] = pairs.to_frame()
+            frames["prior_pairs"] = tukey_hsd(three_way, factor="prior", alpha=self.options.alpha).to_frame()
         return frames
 
     def build_frames(
-        self,
-        decisions: pd.DataFrame,
-        pairs: pd.DataFrame,
-        limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
-        **frames: pd.DataFrame,
+        self, decisions: pd.DataFrame, pairs: pd.DataFrame, **frames: pd.DataFrame
     ) -> dict[str, pd.DataFrame]:
         """Return `frames`, pairs, ranking, difference_curves; prior_pairs, residuals, components or empty."""
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
         ranking = ranking_frame(measures, decisions, letters=letters, alpha=options.alpha)
-        if options.p_adjust != "bh":  # which does not hold all ranks at once
-            ranks = rank_intervals(ranking["model"].tolist(), pairs[pairs["role"] == "primary"])
-            ranking = ranking.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])
-        if limits is not None:
-            ranking = ranking.assign(conf_low=limits[0], conf_high=limits[1])
+        ranking = limit_ranks(ranking, pairs, options)
         curves = difference_curves(measures, alpha=options.alpha, control=options.control, rng=options.rng)
         empty = {
             "prior_pairs": pd.DataFrame(columns=PRIOR_PAIR_COLUMNS),
@@ -167,13 +153,21 @@ class DesignAnalysis(ABC):
         return {**empty, "pairs": pairs, "ranking": ranking, "difference_curves": curves, **frames}
 
 
+def limit_ranks(ranking: pd.DataFrame, pairs: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return the ranking with rank_low and rank_high by the primary ones of `pairs`; with bh, as it is."""
+    if options.p_adjust == "bh":  # which does not hold all ranks at once
+        return ranking
+    ranks = rank_intervals(ranking["model"].tolist(), pairs[pairs["role"] == "primary"])
+    return ranking.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])
+
+
 def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
     """Return letters by primary pairs or, with a control, "control", "ahead", "behind", "not tested", ""."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
         cases = primary["p_adjusted"].isna(), ~primary["reject"].astype(bool), primary["estimate"] > 0
         sides = np.select(cases, ["not tested", "", "ahead"], "behind").tolist()
-        return {control: CONTROL, **dict(zip(primary["model_a"].astype(str), sides, strict=True))}
+        return {control: "control", **dict(zip(primary["model_a"].astype(str), sides, strict=True))}
     rejected = primary[primary["reject"].astype(bool)]
     return compact_letters(models, zip(rejected["model_a"], rejected["model_b"], strict=True))
 
@@ -223,12 +217,6 @@ def choose_datasets_test(n_datasets: int, n_pairs: int, alpha: float) -> tuple[s
         "compared by t tests of the data sets' means"
     )
     return "paired_t", [note]
-
-
-def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
-    """Return the chosen pairwise test with its adjustment, as in ``corrected_t_holm``; ``max_t`` has none."""
-    method = choose_pairwise_test(design, alpha)
-    return name_family(method, "holm" if get_test(method).needs_adjustment else "")
 
 
 def resolve_pairwise(design: FoldDesign, options: Options) -> str:
@@ -327,12 +315,11 @@ class FoldTests:
 
     def describe_pairs(self, rope: float | None) -> dict[str, pd.DataFrame]:
         """Return the frames `effects` and, unless `rope` is None, `equivalence`, a row a pair."""
+        options = self.options
         shared: dict[str, Any] = {"ratio": self.ratio, "order": self.models}
-        alpha, control = self.options.alpha, self.options.control
-        frames = {"effects": effects(self.source, alpha=alpha, control=control, **shared)}
+        frames = {"effects": effects(self.source, alpha=options.alpha, control=options.control, **shared)}
         if rope is not None:
-            options = {**self.options.family_options, **shared}
-            frames["equivalence"] = equivalence(self.source, rope=rope, **options)
+            frames["equivalence"] = equivalence(self.source, rope=rope, **options.family_options, **shared)
         return frames
 
     def list_warnings(self) -> list[str]:
@@ -365,7 +352,6 @@ class FoldsAnalysis(DesignAnalysis):
         frames = self.build_frames(
             decisions,
             tests.test_pairs(self._compare_as_published(tests.pairwise)),
-            None,
             **tests.describe_pairs(options.rope),
             assumptions=assumptions(measures.iauprec, alpha=options.alpha),
             **self.describe_published(),

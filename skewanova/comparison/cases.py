@@ -71,8 +71,9 @@ class CasesAnalysis(DesignAnalysis):
 
     @property
     def primary_test(self) -> str:
-        """Name of the primary test, here ``jackknife``."""
-        return "jackknife"
+        """Name of the primary test: ``obuchowski_rockette`` over further runs, else ``jackknife``."""
+        design = self.evaluation.design
+        return "obuchowski_rockette" if design.has_runs and not design.has_fixed_models else "jackknife"
 
     @abstractmethod
     def measure(self, weightings: Sequence[DeploymentPrior]) -> Iterator[ArcsineAreas | RunAreas]:
@@ -102,13 +103,14 @@ class CasesAnalysis(DesignAnalysis):
         frames = self.build_frames(
             decisions,
             pairs,
-            limits.limits,
             effects=add_effect_sizes(differences, alpha=options.alpha, control=options.control),
             equivalence=compute_posterior(result, options.rope, options.family_options),
             assumptions=check_sizes(
                 support, weighting.low, result.estimate, limits.error, clustered=areas.sample.clustered
             ),
         )
+        low, high = limits.limits
+        frames["ranking"] = frames["ranking"].assign(conf_low=low, conf_high=high)
         if isinstance(result, RunsComparison):
             frames["components"] = result.components
         return Analysis([self.test_models(result)], frames, limits.warnings)
@@ -185,11 +187,6 @@ class TestSetAnalysis(CasesAnalysis):
 @dataclass(frozen=True)
 class RunsAnalysis(CasesAnalysis):
     """Analysis over runs and cases, with the published ANOVA over runs."""
-
-    @property
-    def primary_test(self) -> str:
-        """Name of the primary test: ``jackknife`` for fixed models, else ``obuchowski_rockette``."""
-        return "jackknife" if self.evaluation.design.has_fixed_models else "obuchowski_rockette"
 
     def measure(self, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
         """Yield all models' areas in all runs with their jackknife values, over each deployment prior."""

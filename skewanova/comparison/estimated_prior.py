@@ -71,7 +71,7 @@ class PooledPrior(EstimatedPrior):
         return not self.p_value < estimation.SHIFT_LEVEL
 
     def describe(self, caveats: Sequence[str] = ()) -> str:
-        """Return a phrase on the prior and the number of models, with the caveats of the models."""
+        """Return a phrase: number of models, in doubt with caveats or disagreement, estimate and interval."""
         caveats = [*caveats, *(["they do not agree"] if not self.agree else [])]
         models = f"{len(self.weights)} models{estimation.caveat_phrase(caveats)}"
         return f"the prior estimated from unlabelled scores of {models}: {self}"
@@ -361,9 +361,8 @@ def _bin_cases(
         retained = np.isin(cases[model].case, common)
         positive = cases[model].positive[retained]
         labelled.append(np.searchsorted(item.bins.edges, cases[model].score[retained]))
-        unlabelled.append(
-            np.searchsorted(item.bins.edges, field_scores.select_model(model)["y_score"].to_numpy())
-        )
+        scores = field_scores.select_model(model)["y_score"].to_numpy()
+        unlabelled.append(np.searchsorted(item.bins.edges, scores))
     grid = np.stack(labelled, axis=1)
     tables = [np.stack(unlabelled, axis=1)] if field_scores.is_paired else [x[:, None] for x in unlabelled]
     return batches.CaseBins(grid[positive], grid[~positive], tables)
@@ -372,11 +371,8 @@ def _bin_cases(
 def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
     """Return the estimates' mean on the arcsine scale, the mean density, and the union of the intervals."""
     parts: Sequence[PriorEstimate] = [*estimates.values()]
-    log_odds = np.linspace(
-        min(item.log_odds[0] for item in parts),
-        max(item.log_odds[-1] for item in parts),
-        2 * estimation.N_PLACES - 1,
-    )
+    low, high = min(item.log_odds[0] for item in parts), max(item.log_odds[-1] for item in parts)
+    log_odds = np.linspace(low, high, 2 * estimation.N_PLACES - 1)
     densities = np.stack([item.density(expit(log_odds)) for item in parts])
     density = (densities / densities.sum(axis=1, keepdims=True)).sum(axis=0)
     density = np.maximum(density / density.max(), np.exp(-50.0))

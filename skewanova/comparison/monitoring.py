@@ -364,7 +364,7 @@ def _judge_lead(
 def _judge_batches(
     pooled: PriorEstimate, counts: Floats, leaders: pd.DataFrame, chosen: str, *, looks: Looks
 ) -> tuple[list[tuple[Any, ...]], list[LabelShift | None]]:
-    """Return, by batch, the row (`MONITOR_COLUMNS` but batch), and the label shift if rejected, else None."""
+    """Return rows of `MONITOR_COLUMNS[1:]`, pooled only to show a change, and rejected shifts, else None."""
     windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, looks)
     has_moved = _detect_moves(pooled, counts, looks)
     ranges, df = _list_leader_ranges(leaders), pooled.label_shift.df
@@ -451,13 +451,11 @@ def _estimate_windows(
     low, high = mixtures.interval_limits(peak, (squares * ratio_scale[0], squares * ratio_scale[1]))
     prior = expit(peak.log_odds)
     statistic = mixtures.g2_statistic(pooled, mixtures.fit_classes(pooled, prior), prior)
-    numbers = zip(
-        unlabelled.sum(axis=1), mixtures.find_likeliest_prior(pooled), expit(low), expit(high), statistic,
-        strict=True,
-    )  # fmt: skip
+    estimates = np.array([mixtures.find_likeliest_prior(pooled), expit(low), expit(high), statistic])
+    sizes = unlabelled.sum(axis=1).astype(int).tolist()
     result: list[list[Window]] = [[] for _ in counts]
-    for (number, length), (size, *values) in zip(ends, numbers, strict=True):
-        result[number - 1].append(Window(length, int(size), *map(float, values)))
+    for (number, length), size, values in zip(ends, sizes, estimates.T.tolist(), strict=True):
+        result[number - 1].append(Window(length, size, *values))
     return result
 
 
@@ -529,9 +527,8 @@ def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:
     positive, negative = (rows[name].to_numpy(dtype=np.float64) for name in ("n_positive", "n_negative"))
     counts = BinCounts(positive, negative, np.zeros(len(rows)))
     no_scores = np.zeros(1)  # single scores are not stored; a test of label shift would need them
-    return BinnedScores(
-        rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, no_scores, no_scores, no_scores
-    )
+    edges = rows["score_high"].to_numpy(dtype=np.float64)[:-1]
+    return BinnedScores(edges, counts, no_scores, no_scores, no_scores)
 
 
 def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[str]]]:

@@ -134,9 +134,8 @@ class DatasetsComparison(PartsResult):
     @cached_property
     def verdict(self) -> Verdict:
         """Verdict across data sets: choose, how sure, where it changes, weakest point, and warnings."""
-        pairs = self.pairs[self.pairs["role"] == "primary"]
         control = get_control(next(iter(self.comparisons.values())))
-        verdict = write_datasets_verdict(self, pairs, control)
+        verdict = write_datasets_verdict(self, select_primary(self.pairs), control)
         notes = {name: result.verdict.warnings for name, result in self.comparisons.items()}
         return replace(verdict, warnings=tuple(merge_notes("data set", notes)))
 
@@ -144,9 +143,8 @@ class DatasetsComparison(PartsResult):
     def by_prior(self) -> pd.DataFrame:
         """Frame of prior, model, rank, auprec (mean over data sets), regret, at the priors that all share."""
         frames = [result.by_prior[["prior", "model", "auprec"]] for result in self.comparisons.values()]
-        n_parts = len(frames)
         means = pd.concat(frames).groupby(["prior", "model"], observed=True)["auprec"].agg(["mean", "size"])
-        means = means.loc[means["size"] == n_parts, "mean"].rename("auprec").reset_index()
+        means = means.loc[means["size"] == len(frames), "mean"].rename("auprec").reset_index()
         by_prior = means.groupby("prior")["auprec"]
         rank = by_prior.rank(ascending=False, method="first").astype(int)
         regret = by_prior.transform("max") - means["auprec"]
@@ -157,12 +155,8 @@ class DatasetsComparison(PartsResult):
     def conclusions(self) -> tuple[str, ...]:
         """Sentences on the tests of all models, of each pair, and on the meta-analysis."""
         short = shorten_names(self.ranking["model"])
-        primary = self.pairs[self.pairs["role"] == "primary"]
-        return (
-            sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
-            *sentences.write_pair_findings(primary, self.alpha, short),
-            *sentences.write_hierarchical_sentences(self.hierarchical, self.alpha, short),
-        )
+        meta_analysis = sentences.write_hierarchical_sentences(self.hierarchical, self.alpha, short)
+        return *sentences.write_test_findings(self, short), *meta_analysis
 
     def _repr_html_(self) -> str:
         """Return the verdict and the ranking as HTML, for a notebook."""

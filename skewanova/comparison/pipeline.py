@@ -392,8 +392,7 @@ def compare_estimators(
     else:
         _check_own_splits(design, test_fraction)
         splits = draw_splits(cv, data)
-    fit_options: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": True}
-    table = score_splits(models, data, splits, rng=generator, **fit_options)
+    table = score_splits(models, data, splits, params=params, rng=generator, n_jobs=n_jobs, progress=True)
     return compare(table, rng=rng if isinstance(rng, int) else generator, **options)
 
 

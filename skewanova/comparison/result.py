@@ -59,6 +59,12 @@ class Plots:
 class PublishedResult(TestedResult):
     """Base class of the comparisons over folds or cases: plots, tables for a paper, summary and folder."""
 
+    def __repr__(self) -> str:
+        """Return one line with the numbers of models and folds, the measure, and the first model."""
+        best = shorten_name(self.ranking["model"].iloc[0])
+        over = "on a test set" if self.design.is_test_set else f"over {self.design.n_folds} {self.unit}s"
+        return f"<Comparison of {len(self.ranking)} models {over} by {self.measure}: {best!r} ranks first>"
+
     @property
     def plot(self) -> Plots:
         """Plots of ``skewanova.plotting`` by name, as in ``result.plot.auprec(ax=ax)``."""
@@ -227,12 +233,6 @@ class Comparison(PublishedResult, ReportSource):
 
     SPECS = TABLES
 
-    def __repr__(self) -> str:
-        """Return one line with the number of models and folds, and the first model."""
-        n_models, n_folds = len(self.evaluation.models), len(self.evaluation.folds)
-        over, best = f"fold{'s' * (n_folds > 1)}", shorten_name(self.ranking["model"].iloc[0])
-        return f"<Comparison of {n_models} models over {n_folds} {over}: {best!r} ranks first>"
-
     def _repr_html_(self) -> str:
         """Return the verdict, AUPREC along the prior and the ranking as HTML, for a notebook."""
         from skewanova.report.document import render_notebook
@@ -266,11 +266,9 @@ class Comparison(PublishedResult, ReportSource):
         """Sentences on the primary tests and the leaders along the prior; one if tests are not reliable."""
         if not self.verdict.is_trusted:
             return (f"{NOT_RELIABLE}, so no difference is claimed.",)
-        primary = self.pairs[self.pairs["role"] == "primary"]
         short, frames = shorten_names(self.evaluation.models), self.tables
         return (
-            sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
-            *sentences.write_pair_findings(primary, self.alpha, short),
+            *sentences.write_test_findings(self, short),
             *sentences.write_curve_sentences(frames, short, control=get_control(self)),
             *sentences.write_winner_note(frames["decisions"], short),
         )

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 from skewanova.base.checks import Floats, InputError, Seed, check_rope, warn_each
 from skewanova.base.rounding import argsort_descending, is_maximum, limit_blas_threads, snap_ties
 from skewanova.base.text import format_section, report_stage, shorten_names, wrap_lines
-from skewanova.comparison.analysis import FoldTests, Options, choose_datasets_test, group_models
+from skewanova.comparison.analysis import FoldTests, Options, choose_datasets_test, group_models, limit_ranks
 from skewanova.comparison.cases import (
     CasesComparison,
     TestSetAnalysis,
@@ -51,20 +51,25 @@ from skewanova.inference.diagnostics import assumptions, soundness
 from skewanova.inference.effect_sizes import add_effect_sizes
 from skewanova.inference.omnibus import build_fold_table
 from skewanova.inference.paired_test_set import get_test_set
-from skewanova.inference.ranks import rank_intervals
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import list_sample_warnings
 from skewanova.priors.weightings import UniformPrior, as_deployment_prior
 from skewanova.report import sentences
 from skewanova.report.pairs_verdict import CLASS_RISKS, write_values_verdict
 from skewanova.report.publication import Prose, write_values_methods
-from skewanova.report.source import select_primary
+from skewanova.report.source import FRAMES
 from skewanova.report.tables import VALUES_TABLES
 from skewanova.scores.design import FoldDesign, as_design, design_without_cases, fold_mean_interval
 from skewanova.scores.kinds import VALUES_DESIGNS
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_in_memory
 from skewanova.scores.values import ValueTable, read_values
+
+VALUES_RANKING_COLUMNS = (
+    "rank", "rank_low", "rank_high", "model", "mean", "std", "conf_low", "conf_high", "group", "p_best",
+    "mean_rank", "n_best",
+)  # fmt: skip
+
 
 #: Unit and reason of the designs in which the rows are no folds of one data set.
 OTHER_UNITS = {"datasets": ("data set", "each counted once"), "runs": ("run", "on one test set")}
@@ -73,13 +78,8 @@ OTHER_UNITS = {"datasets": ("data set", "each counted once"), "runs": ("run", "o
 #: Frames of a comparison of values, and what each holds.
 VALUES_FRAMES: Mapping[str, str] = {
     "values": "value of every model and fold",
-    "tests": "tests of all models: a row a term of each analysis",
-    "pairs": "tests of pairs of models: a row a pair of each family",
-    "ranking": "the models in ranking order",
-    "effects": "effect size of every pair",
-    "equivalence": "tests and probabilities of practical equivalence of every pair",
-    "assumptions": "checks of what the tests assume, with advice",
-    "plans": "how many folds or cases would separate each pair",
+    **{name: FRAMES[name] for name in ("tests", "pairs", "ranking", "effects", "equivalence")},
+    **{name: FRAMES[name] for name in ("assumptions", "plans")},
     "by_prior": "of a measure of scores: mean of every model along the prior",
     "difference_curves": "the same: difference of every pair along the prior, with simultaneous bands",
     "crossings": "the same: where the mean curves of two models cross, with intervals",
@@ -118,12 +118,6 @@ class ValuesComparison(PublishedResult):
     MEAN = "mean"
 
     table: ValueTable = field(repr=False)
-
-    def __repr__(self) -> str:
-        """Return one line with the numbers of models and folds, and the first model."""
-        best = next(iter(shorten_names(self.ranking["model"][:1]).values()))
-        over = "on a test set" if self.design.is_test_set else f"over {self.design.n_folds} {self.unit}s"
-        return f"<Comparison of {len(self.ranking)} models {over} by {self.measure}: {best!r} ranks first>"
 
     @property
     def measure(self) -> str:
@@ -171,11 +165,7 @@ class ValuesComparison(PublishedResult):
     @property
     def conclusions(self) -> tuple[str, ...]:
         """Results of the primary tests, in sentences: of all models, then of pairs."""
-        primary, short = select_primary(self.pairs), shorten_names(self.ranking["model"])
-        return (
-            sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
-            *sentences.write_pair_findings(primary, self.alpha, short),
-        )
+        return sentences.write_test_findings(self, shorten_names(self.ranking["model"]))
 
     def _format_details(self, width: int) -> list[str]:
         """Return sections of text: design, conclusions, pairs, effects, plans and, if any, warnings."""
@@ -292,7 +282,9 @@ def _make_comparison(
 ) -> ValuesComparison:
     """Return the result, missing frames empty, `response` the measure; `settings` add to those of options."""
     named = {name: frames[name].assign(response=table.measure) for name in ("tests", "pairs")}
-    unit = str(settings["unit"])
+    unit, description = str(settings["unit"]), design.describe()
+    if unit in {"run", "data set"}:
+        description = f"{design.n_folds} {unit}s, {design.reason}"
     return ValuesComparison(
         {name: {**EMPTY_FRAMES, **frames, **named}[name] for name in VALUES_FRAMES},
         design=design,
@@ -300,7 +292,7 @@ def _make_comparison(
         settings={
             "measure": table.measure,
             "design": unit if unit in {"run", "data set"} else design.kind,
-            "design_description": _describe_design(design, unit),
+            "design_description": description,
             "test_fraction": design.test_fraction,
             **{name: value for name, value in asdict(options).items() if name != "rng"},
             **settings,
@@ -389,22 +381,15 @@ def _ask_for_design(name: str, table: ValueTable) -> str:
     return question + ";\n  ".join(f"{choice}: {text}" for choice, text in VALUES_DESIGNS.items())
 
 
-def _describe_design(design: FoldDesign, unit: str) -> str:
-    """Return the design as text, such as "20 data sets, each counted once"."""
-    return design.describe() if unit in {"fold", "test set"} else f"{design.n_folds} {unit}s, {design.reason}"
-
-
 def choose_primary_tests(
     unit: str, options: Options, shape: tuple[int, ...]
 ) -> tuple[tuple[str, str] | None, list[str]]:
     """Return (test of all models, of pairs) of data sets, else None, and notes; `shape`: folds, models."""
     if unit != "data set":
         return None, []
-    if options.pairwise != "auto":
-        return ("friedman", options.pairwise), []
     n_pairs = count_compared_pairs(shape[1], options.control)
     method, notes = choose_datasets_test(shape[0], n_pairs, options.alpha)
-    return ("friedman", method), notes
+    return ("friedman", method), notes if options.pairwise == "auto" else []
 
 
 def _mean_ranks(gains: Floats) -> Floats:
@@ -450,26 +435,10 @@ def _make_ranking(
     """Return the ranking in the order of `models`, of values (`sign` times gains); with bh, ranks 1 to n."""
     low, high = np.sort([sign * limits[0], sign * limits[1]], axis=0)
     letters = group_models(models, pairs, options.control)
-    frame = pd.DataFrame(
-        {
-            "rank": np.arange(1, len(models) + 1),
-            "rank_low": 1,
-            "rank_high": len(models),
-            "model": models,
-            "mean": sign * mean,
-            "std": columns["std"],
-            "conf_low": low,
-            "conf_high": high,
-            "group": [letters.get(model, "") for model in models],
-            "p_best": columns["p_best"],
-            "mean_rank": columns["mean_rank"],
-            "n_best": columns["n_best"],
-        }
-    )
-    if options.p_adjust == "bh":  # which does not hold all ranks at once
-        return frame
-    ranks = rank_intervals(models, select_primary(pairs))
-    return frame.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])
+    frame = pd.DataFrame({"model": models, "mean": sign * mean, "rank_high": len(models), **columns})
+    groups = [letters.get(model, "") for model in models]
+    frame = frame.assign(rank=frame.index + 1, rank_low=1, conf_low=low, conf_high=high, group=groups)
+    return limit_ranks(frame, pairs, options)[list(VALUES_RANKING_COLUMNS)]
 
 
 # --- measures of scores -------------------------------------------------------------------------------------
@@ -540,8 +509,7 @@ def _follow_prior(
 ) -> dict[str, pd.DataFrame]:
     """Return frames `by_prior` (prior, model, rank, value), `difference_curves` and `crossings`."""
     grid, models, folds = difference_grid(evaluation), evaluation.models, evaluation.folds
-    cells = pd.MultiIndex.from_tuples(list(evaluation.curves), names=["model", "fold"])
-    rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=cells)
+    rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=pd.Index(list(evaluation.curves)))
     order = pd.MultiIndex.from_product([folds, models]).swaplevel()
     values = rows.loc[order].to_numpy().reshape(len(folds), len(models), len(grid))
     means = values.mean(axis=0).T
@@ -562,10 +530,9 @@ def _follow_prior(
     if tests is None:
         return {"by_prior": frame}
     shared: dict[str, Any] = {"alpha": options.alpha, "control": options.control, "rng": options.rng}
-    curves = tabulate_differences(tests, models, **shared)
     return {
         "by_prior": frame,
-        "difference_curves": curves,
+        "difference_curves": tabulate_differences(tests, models, **shared),
         "crossings": interpolate_crossings(tests[0], models, options.alpha),
     }
 
@@ -603,11 +570,10 @@ def _analyse_cases(
 def _check_class_sizes(sample: Sample, *, refusable: bool) -> pd.DataFrame:
     """Return rows for positives, negatives: check, statistic (effective size), p_value nan, advice or ""."""
     units = " (counted in clusters)" if sample.clustered else ""
-    risk = CLASS_RISKS[refusable]
     rows = []
     for name in ("positives", "negatives"):
         size = sample.effective_size(positive=name == "positives")
-        advice = f"few {name}{units}, {MIN_CLASS_SIZE} are needed: {risk}; add {name}"
+        advice = f"few {name}{units}, {MIN_CLASS_SIZE} are needed: {CLASS_RISKS[refusable]}; add {name}"
         rows.append((name, size, np.nan, advice if size < MIN_CLASS_SIZE else ""))
     return pd.DataFrame(rows, columns=["check", "statistic", "p_value", "advice"])
 

@@ -111,6 +111,13 @@ def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
     return f"{ahead} is ahead of {behind} by {size} ({p})."
 
 
+def write_test_findings(source: Any, names: Names) -> tuple[str, ...]:
+    """Return the sentences on the primary tests of a result: of all models, then of pairs."""
+    primary = select_primary(source.pairs)
+    omnibus = write_omnibus_sentence(source.tests, source.alpha, primary)
+    return omnibus, *write_pair_findings(primary, source.alpha, names)
+
+
 def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
     """Return a sentence for each pair; if over 3 do not differ, one for these and one for the untested."""
     differ = posthoc["reject"].astype(bool)

@@ -20,7 +20,6 @@ from skewanova.comparison.analysis import (
     choose_datasets_test,
     choose_omnibus_test,
     choose_pairwise_test,
-    name_pairwise_test,
     resolve_pairwise,
 )
 from skewanova.decision import auprec_bands, difference_curves
@@ -108,8 +107,8 @@ def test_names_of_tests_of_pairs():
     options = fold_tests(random_table(3, 2), "independent").options
     for changed in ({"p_adjust": "bh"}, {"control": "m0"}):
         assert resolve_pairwise(design("independent", 12), replace(options, **changed)) == "paired_t"
-    names = [name_pairwise_test(design(kind, 12), 0.05) for kind in ("independent", "kfold")]
-    assert names == ["max_t", "corrected_t_holm"]
+    names = [choose_pairwise_test(design(kind, 12), 0.05) for kind in ("independent", "kfold")]
+    assert names == ["max_t", "corrected_t"]
     names = [choose_datasets_test(n_sets, n_pairs, 0.05)[0] for n_sets, n_pairs in ((5, 1), (6, 1), (6, 3))]
     assert names == ["paired_t", "wilcoxon", "paired_t"]
 

@@ -21,7 +21,7 @@ def result():
 
 def test_print_shows_the_summary_and_repr_one_line(result):
     assert str(result) == result.summary()
-    assert repr(result) == "<Comparison of 3 models over 4 folds: '<A>\\\\x1b[31m' ranks first>"
+    assert repr(result) == "<Comparison of 3 models over 4 folds by IAUPREC: '<A>\\\\x1b[31m' ranks first>"
 
 
 def test_a_notebook_shows_verdict_and_ranking_with_names_as_data(result):
@@ -65,7 +65,10 @@ def test_a_test_set_is_described_as_data():
     y_true, rng = np.repeat([0, 1], [40, 20]), np.random.default_rng(0)
     with warnings.catch_warnings(action="ignore"):
         one = sa.compare(draw_rows({"A": 1.0, "B": 1.0}, [1], y_true, rng, stride=0), at_priors=(0.5,))
-    assert repr(one) == f"<Comparison of 2 models over 1 fold: {one.ranking['model'][0]!r} ranks first>"
+    assert (
+        repr(one)
+        == f"<Comparison of 2 models on a test set by IAUPREC: {one.ranking['model'][0]!r} ranks first>"
+    )
     text = " ".join(one._format_heading(80).split())
     assert text.startswith("2 models, one test set, level 0.05 AUPREC: ")
     assert "Data: one test set (20 positives, 40 negatives)" in text
