@@ -107,11 +107,9 @@ class Table(FrameResult):
 
     def to_markdown(self) -> str:
         """Return a GitHub-flavoured Markdown table with its caption and note."""
-        head = [
-            [escape_markdown(cell) for cell in self.header],
-            ["---:" if numeric else "---" for numeric in self.is_numeric],
-        ]
-        rows = [*head, *self._formatted(escape_markdown, "{}", "**{}**")]
+        heads = [escape_markdown(cell) for cell in self.header]
+        rules = ["---:" if numeric else "---" for numeric in self.is_numeric]
+        rows = [heads, rules, *self._formatted(escape_markdown, "{}", "**{}**")]
         lines = ["| " + " | ".join(row) + " |" for row in rows]
         note = f"\n\n{escape_markdown(self.full_note)}" if self.full_note else ""
         return f"**{escape_markdown(self.caption)}**\n\n" + "\n".join(lines) + note

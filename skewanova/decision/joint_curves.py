@@ -158,21 +158,17 @@ def joint_curves_over_cases(
 
 def join_areas(priors: Floats, areas_by_prior: Iterable[RunAreas | ArcsineAreas]) -> JointCurves:
     """Return the curves of areas or gains, measured at each of the priors, over cases and runs."""
-    means, units, roots, spreads = [], [], [], []
+    rows = []
     for areas in areas_by_prior:
-        means.append(areas.means.area)
-        units.append(areas.sample.deviations(areas.means.values))
-        roots.append(areas.run_deviations)
-        spreads.append((*areas.pair_errors(), areas.means_df()))
-    error, pair_df, model_df = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
-    over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
+        deviations = areas.sample.deviations(areas.means.values), areas.run_deviations
+        rows.append((areas.means.area, *deviations, *areas.pair_errors(), areas.means_df()))
+    mean, over_cases, over_runs, *spreads = (np.stack(parts, axis=-1) for parts in zip(*rows, strict=True))
     if len(over_cases) > over_cases[0].size or isinstance(areas.sample, SampleSummary):
         flat = over_cases.reshape(len(over_cases), -1)
         factor = case_deviations.compute_r_factor(fold_statistics.split_rows(flat, QR_BLOCK_ROWS))
         root = case_deviations.symmetric_root(factor)
         over_cases = root.reshape(-1, *over_cases.shape[1:])
-    deviations = np.concatenate([over_runs, over_cases])
-    return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, pair_df, model_df)
+    return JointCurves(priors, mean, np.concatenate([over_runs, over_cases]), np.inf, *spreads)
 
 
 def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
