@@ -72,12 +72,8 @@ def _panel_coefficients(edges: Floats, values: Floats) -> list[Floats]:
 
 def panel_series(edges: Floats, values: Floats) -> tuple[tuple[Chebyshev, ...], ...]:
     """Return, by panel, each function's series in log-odds, from values (n_functions, n_panel_priors)."""
-    return tuple(
-        tuple(Chebyshev(row, domain=domain) for row in coefficients)
-        for domain, coefficients in zip(
-            pairwise(edges.tolist()), _panel_coefficients(edges, values), strict=True
-        )
-    )
+    panels = zip(_panel_coefficients(edges, values), pairwise(edges.tolist()), strict=True)
+    return tuple(tuple(Chebyshev(row, domain) for row in rows) for rows, domain in panels)
 
 
 def function_series(edges: Floats, values: Floats) -> list[Chebyshev]:

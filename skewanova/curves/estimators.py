@@ -338,9 +338,8 @@ def prior_averaged_area(
 ) -> float:
     """Return the area averaged over a deployment prior, in closed form if there is one."""
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        return float(
-            _divide_by_height(blocks, lambda steps: step_terms(steps, weighting, area_estimator).sum())
-        )
+        area = _divide_by_height(blocks, lambda steps: step_terms(steps, weighting, area_estimator).sum())
+        return float(area)
     priors, weights = weighting.quadrature()
     return float((weights * areas_from_steps(blocks, priors, area_estimator)).sum() / weights.sum())
 

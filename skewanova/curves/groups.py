@@ -38,12 +38,11 @@ def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> Recal
     """Return the concatenated steps of the curves of consecutive groups of these sizes."""
     keys = sort_cases(positive, score, sizes).keys
     run = np.zeros(len(keys), dtype=np.intp)
-    run[find_run_ends(keys, sizes)[:-1] + 1] = 2
-    np.cumsum(run, out=run)
+    np.cumsum(find_run_ends(keys, sizes)[:-1], out=run[1:])
+    run *= 2
     run |= keys & 1
-    true_before, false_before, true, false = map(
-        np.concatenate, zip(*iter_runs_with_positives(run), strict=True)
-    )
+    blocks = zip(*iter_runs_with_positives(run), strict=True)
+    true_before, false_before, true, false = map(np.concatenate, blocks)
     stops = np.cumsum(sizes)
     starts = stops - sizes
     group = np.searchsorted(stops, true + false)
@@ -219,9 +218,7 @@ class PackedCurve(CurveWithoutThresholds):
     def from_cases(cls, positive: Bools, score: NDArray[Any]) -> Self:
         """Return the packed curve of validated labels and scores of both classes."""
         keys = sort_cases(positive, score).keys
-        ends = np.zeros(len(keys), dtype=bool)
-        ends[find_run_ends(keys)] = True
-        return cls._pack_cases((keys & 1).astype(bool), ends)
+        return cls._pack_cases((keys & 1).astype(bool), find_run_ends(keys))
 
     @classmethod
     def from_counts(cls, counts: Counts) -> Self:

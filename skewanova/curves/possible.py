@@ -235,9 +235,8 @@ def check_reported_areas(
     """
     printed = _check_areas(auprec)
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    slack = check_not_negative(
-        rounding, "rounding", what="half a unit of the last digit, 0 or more", largest=0.5
-    )
+    rule = "half a unit of the last digit, 0 or more"
+    slack = check_not_negative(rounding, "rounding", what=rule, largest=0.5)
     printed_auc = None if auc is None else _check_area(auc, "auc")
     steps = 0.0 if n_positive is None else _estimator_error(check_count(n_positive, "n_positive", minimum=1))
     hull = area_estimator == "convex_hull"
@@ -246,14 +245,9 @@ def check_reported_areas(
     off = np.array([slack + steps] * len(printed) + [slack] * (printed_auc is not None))
     limits = np.clip([values - off, values + off], 0, 1)
     missing = search.solve(limits, range(len(search.names)))
-    return FeasibilityReport(
-        possible=bool(missing <= MIN_MISSING_RECALL),
-        missing_recall=0.0 if missing <= MIN_MISSING_RECALL else missing,
-        pairs=tuple(_compare_pairs(printed, slack + steps, area_estimator)),
-        _search=search,
-        _values=values,
-        _limits=limits,
-    )
+    possible = bool(missing <= MIN_MISSING_RECALL)
+    pairs = tuple(_compare_pairs(printed, slack + steps, area_estimator))
+    return FeasibilityReport(possible, 0.0 if possible else missing, pairs, search, values, limits)
 
 
 def _estimator_error(n: int) -> float:

@@ -59,14 +59,14 @@ def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | N
     return SortedCases(keys, packing)
 
 
-def find_run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-    """Return the index of the last row of every run of equal scores; a run ends with its part, if any."""
+def find_run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> Bools:
+    """Return a mask of the last row of every run of equal scores; a run ends with its part, if any."""
     ends = np.ones(len(keys), dtype=bool)
     rank = keys >> 1
     np.not_equal(rank[1:], rank[:-1], out=ends[:-1])
     if sizes is not None:
         ends[np.cumsum(sizes) - 1] = True
-    return np.flatnonzero(ends)
+    return ends
 
 
 def iter_runs(cases: SortedCases) -> Iterator[tuple[Counts, Counts, NDArray[Any]]]:

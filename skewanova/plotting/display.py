@@ -89,9 +89,8 @@ class AUPRECDisplay:
                 f"{curves!r:.60}"
             )
         self.priors = DEFAULT_PRIORS if priors is None else check_prior_list(priors, "priors")
-        self.auprec: Floats = np.array(
-            [auprec(curve, self.priors, area_estimator=area_estimator) for curve in self.curves]
-        )
+        areas = [auprec(curve, self.priors, area_estimator=area_estimator) for curve in self.curves]
+        self.auprec: Floats = np.array(areas)
         self.name = name
 
     def plot(
