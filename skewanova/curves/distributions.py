@@ -331,6 +331,7 @@ def find_best_power(positive: Floats, negative: Floats) -> float:
     centre = np.exp(log_sum / (len(positive) + len(negative)))
 
     def minus_log_likelihood(power: float) -> float:
+        """Return minus the largest log-likelihood of normals after this power, less a constant."""
         return float(
             sum(len(s) * np.log(special.boxcox(s / centre, power).std()) for s in (positive, negative))
         )

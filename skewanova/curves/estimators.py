@@ -274,13 +274,14 @@ def _interpolated_kernel(roc: RocCurve, aggregate: str) -> Kernel:
     reached = np.flatnonzero(np.diff(roc.tpr) > 0) + 1  # the first vertex with each recall above 0
     recall = roc.tpr[reached]
 
-    def areas_at(priors: Floats) -> Floats:
-        precision = _aggregate_precision(roc, reached, priors, aggregate)
-        fp = priors * recall * (1 - precision) / precision
+    def areas_at(prior: Floats) -> Floats:
+        """Return the areas (n_priors,) at a column of priors."""
+        precision = _aggregate_precision(roc, reached, prior, aggregate)
+        fp = prior * recall * (1 - precision) / precision
         start, end = fp[:, :-1], fp[:, 1:]
         steps = RecallSteps(recall[:-1], start, recall[1:], end, start)
         # up to the first recall a rectangle, then exact segments
-        areas = recall[0] * precision[:, 0] + _areas_between_points(steps, start, end, priors).sum(axis=-1)
+        areas = recall[0] * precision[:, 0] + _areas_between_points(steps, start, end, prior).sum(axis=-1)
         return np.asarray(areas / (recall[0] + np.diff(recall).sum()))
 
     return lambda prior: _evaluate_in_chunks(prior, len(roc.tpr), areas_at)

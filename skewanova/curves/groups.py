@@ -155,6 +155,7 @@ class GroupCurves(MeasuredCurves):
 
     @cached_property
     def _curves(self) -> dict[Cell, RocCurve]:
+        """ROC curve of every (model, fold), all computed on first use."""
         groups = (np.split(column, np.cumsum(self._sizes)[:-1]) for column in self._columns)
         return dict(zip(self._cells, map(curve_from_scores, *groups), strict=True))
 

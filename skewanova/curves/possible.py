@@ -174,6 +174,7 @@ def _ratio_of_steps(skew: float, rarer: float, untied: float) -> float:
     point = np.linspace(0, 1, N_POINTS) ** 4
 
     def largest_excess(constant: float) -> float:
+        """Return the most by which a step curve's loss exceeds `constant` times that at `rarer`."""
         value = skew / (point + skew) - constant * rarer / (point + rarer)
         best = np.maximum.accumulate(value[::-1])[::-1]
         return float(np.sum(np.diff(point) * (best[1:] + best[:-1]) / 2))
