@@ -376,7 +376,7 @@ def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) 
 
 
 def leader_intervals(panel: PanelCurves, critical: float) -> list[LeaderInterval]:
-    """Return (leader, models that no band puts below another, low, high), in log-odds; all below `rarest`."""
+    """Return (leader, models that no band puts lower, low, high): indices, log-odds; all below `rarest`."""
     behind = _join_ranges(band[1:] for band in band_intervals(panel, critical))
     first, last = float(logit(panel.low)), float(logit(panel.high))
     ends = {first, last, *(float(logit(high)) for _, _, high in panel.curves.regions())}
