@@ -62,7 +62,7 @@ def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_lab
         return _read_in_memory(engine, present | dataset, pos_label)
     if dataset:
         names = engine.read_rows(dataset, pd.DataFrame.drop_duplicates)[DATASET_COLUMN]
-        raise_multiple_datasets(DATASET_COLUMN, names.nunique(dropna=False))
+        raise_multiple_datasets(names.nunique(dropna=False))
     table = collect_curves(engine, present, pos_label=pos_label)
     n_rows, cases = int(table.counts.sum()), table.cases
     over_cases = cases is not None and (cases.shared == cases.n_cases).all()  # by name, as rows have no order

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -283,9 +283,9 @@ def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
 
 
-def _list_model_details(models: Iterable[str], details: Iterable[str]) -> str:
+def _list_model_details(details: Mapping[str, str]) -> str:
     """Return the text "'MODEL' (DETAIL), ...", of many models the first 5 and how many more."""
-    items = [f"{escape_text(model)!r} ({detail})" for model, detail in zip(models, details, strict=True)]
+    items = [f"{escape_text(model)!r} ({detail})" for model, detail in details.items()]
     others = [f"{len(items) - MAX_EXAMPLES} more"] if len(items) > MAX_EXAMPLES else []
     return ", ".join([*items[:MAX_EXAMPLES], *others])
 
@@ -294,7 +294,7 @@ def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
     """Return the check of the smallest mean AUC of a model; advice on inverted scores if below 0.5."""
     means = auc.mean()
     low = means[means < 0.5]
-    models = _list_model_details(map(str, low.index), (f"AUC {value:.3f}" for value in low))
+    models = _list_model_details({str(model): f"AUC {value:.3f}" for model, value in low.items()})
     advice = (
         f"worse than chance: {models}: are these scores inverted? If so, negate them or, of two classes, "
         "name the other (pos_label of skewanova.read_scores, --positive)"
@@ -306,7 +306,7 @@ def _check_perfect(auc: pd.DataFrame) -> Iterator[SanityCheck]:
     """Yield a check of the number of models with AUC 1 in every fold, if any; advice on leaking labels."""
     perfect = auc.columns[(auc == 1).all()]
     if len(perfect):
-        models = _list_model_details(map(str, perfect), ["AUC 1"] * len(perfect))
+        models = _list_model_details(dict.fromkeys(map(str, perfect), "AUC 1"))
         advice = f"perfect ranking: {models}: make sure that the label does not leak into the scores"
         yield SanityCheck("perfect_auc", float(len(perfect)), advice)
 
@@ -370,14 +370,11 @@ def find_fewest_distinct(ties: Sequence[TieCounts]) -> TieCounts:
 def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
     """Return the check of the fewest distinct scores of a model in its fold of most; advice if at most 2."""
     most = _find_most_distinct(ties)
-    few = [counts for counts in most if counts.n_distinct <= 2 < counts.n_cases]
-    models = _list_model_details(
-        [counts.model for counts in few],
-        [f"{counts.n_distinct} distinct score{'s' * (counts.n_distinct > 1)}" for counts in few],
-    )
+    few = {counts.model: counts.n_distinct for counts in most if counts.n_distinct <= 2 < counts.n_cases}
+    details = {model: f"{number} distinct score{'s' * (number > 1)}" for model, number in few.items()}
     advice = (
-        f"hard predictions instead of scores: {models}: they give a one-point curve; provide probabilities "
-        "or the decision function"
+        f"hard predictions instead of scores: {_list_model_details(details)}: they give a one-point curve; "
+        "provide probabilities or the decision function"
     )
     fewest = min(counts.n_distinct for counts in most)
     return SanityCheck("different_scores", float(fewest), advice if few else "")

@@ -128,7 +128,7 @@ def load_rows(
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame and raw.frame[DATASET_COLUMN].nunique(dropna=False) > 1:
         names = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
-        raise_multiple_datasets(DATASET_COLUMN, len(names.categories), classes=classes)
+        raise_multiple_datasets(len(names.categories), classes=classes)
     readers = ["scores.read_multiclass(table, classes, "] if classes else []
     return replace(raw, frame=add_fold(raw.frame, *readers))
 
@@ -363,9 +363,8 @@ class MulticlassScores:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows of all tables, class by class, with a column class before those of the tables."""
-        parts = [table.to_frame().assign(**{"class": name}) for name, table in self.tables.items()]
-        frame = pd.concat(parts, ignore_index=True)
-        return frame[["class", *frame.columns.drop("class")]]
+        frames = {name: table.to_frame() for name, table in self.tables.items()}
+        return pd.concat(frames, names=["class"]).reset_index(level=0).reset_index(drop=True)
 
 
 def scores_from_multiclass(

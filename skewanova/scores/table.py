@@ -256,7 +256,10 @@ class ScoreTable(_ScoreSummaries):
         """Yield the ties among the scores of every (model, fold), model by model."""
         for model, fold, _, score in self.groups():
             n_best = int(np.count_nonzero(score == score.max()))
-            yield TieCounts(model, fold, len(score), n_best, _count_distinct(score))
+            n_distinct = len(np.unique(score[:FIRST_ROWS]))
+            if n_distinct < MAX_DISTINCT:
+                n_distinct = len(np.unique(score))
+            yield TieCounts(model, fold, len(score), n_best, min(n_distinct, MAX_DISTINCT))
 
     def curves(self) -> GroupCurves:
         """Return the ROC curve, weighted if the cases are, of every (model, fold), model by model."""
@@ -448,12 +451,6 @@ class Halvings:
             halving=np.array(self.labels, dtype=object)[self.halving[code]],
             fold=np.array(self.fold, dtype=object)[code],
         )
-
-
-def _count_distinct(score: NDArray[Any]) -> int:
-    """Return the number of distinct scores, at most `MAX_DISTINCT`."""
-    first = len(np.unique(score[:FIRST_ROWS]))
-    return min(first if first >= MAX_DISTINCT else len(np.unique(score)), MAX_DISTINCT)
 
 
 def hash_path(path: Path) -> str:

@@ -63,7 +63,8 @@ def is_text(path: Path) -> bool:
 def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     """Return needed columns (labels as integers or categories), and the function that names a row's line."""
     rows: dict[int, dict[str, Any]] = {}
-    where: RowName = partial(_find_line, path)
+    # slow, and only for messages
+    where: RowName = lambda row: f"line {next(islice(_iter_records(path), row + 1, None))[0]}"  # noqa: E731
     if path.name.lower().endswith(JSON_SUFFIXES):
         rows = dict(_iter_objects(path, columns))
         lines, header = [*rows], [*dict.fromkeys(chain.from_iterable(rows.values()))]
@@ -157,11 +158,6 @@ def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         reason = f"{error}; mend quotes, or shorten long text"
         raise InputError(f"{path.name!r} cannot be read from line {line} on: {reason}") from error
-
-
-def _find_line(path: Path, row: int) -> str:
-    """Return the text 'line N' for the line on which a row starts; slow, and only for messages."""
-    return f"line {next(islice(_iter_records(path), row + 1, None))[0]}"
 
 
 def _open_bytes(path: Path) -> IO[bytes]:

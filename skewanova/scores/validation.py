@@ -27,6 +27,7 @@ from skewanova.base.checks import (
 from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable, encode_whole_numbers, values_or_codes
 from skewanova.scores.table import MAX_EXAMPLES, Codes, Label, ScoreTable, case_labels, level_codes
 
+#: Plain whole numbers of up to 18 digits, also with .0.
 INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
 
@@ -89,9 +90,11 @@ def to_categorical(
         rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
         raise InputError(f"`{name}` must not be empty, but {rows}, the first at {where(int(empty[0]))}")
     check_text(text, f"`{name}`")
-    numbers = _parse_levels(text) if numeric else None
-    in_order = np.array(text, dtype=object) if numbers is None else numbers
-    position, levels = pd.factorize(in_order, sort=numbers is not None)
+    in_order = np.array(text, dtype=object)
+    is_whole = numeric and all(map(INTEGER_TEXT.fullmatch, text))
+    if is_whole:
+        in_order = np.array([int(name.removesuffix(".0")) for name in text], dtype=np.int64)
+    position, levels = pd.factorize(in_order, sort=is_whole)
     recoded = position.astype(np.min_scalar_type(-len(levels)))
     return pd.Categorical.from_codes(recoded[codes], dtype=pd.CategoricalDtype(pd.Index(levels)))
 
@@ -100,13 +103,6 @@ def read_names(raw: RawTable, *columns: str) -> dict[str, Any]:
     """Return columns that exist, by name, as categoricals, of integers if all are whole (but not models)."""
     present = [column for column in columns if column in raw.frame]
     return {c: to_categorical(raw.frame[c], c, raw.where, numeric=c != "model") for c in present}
-
-
-def _parse_levels(texts: list[str]) -> NDArray[np.int64] | None:
-    """Return integers if all texts are plain whole numbers of up to 18 digits, also with .0; else None."""
-    if not all(map(INTEGER_TEXT.fullmatch, texts)):
-        return None
-    return np.array([int(text.removesuffix(".0")) for text in texts], dtype=np.int64)
 
 
 def check_cell_classes(
@@ -130,7 +126,7 @@ def check_cell_classes(
         )
 
 
-def raise_multiple_datasets(column: str, n_datasets: int, *, classes: Sequence[str] = ()) -> None:
+def raise_multiple_datasets(n_datasets: int, *, classes: Sequence[str] = ()) -> None:
     """Raise if a table holds more than one data set, since folds would be mixed."""
     if n_datasets > 1:
         compare = (
@@ -138,7 +134,7 @@ def raise_multiple_datasets(column: str, n_datasets: int, *, classes: Sequence[s
             "skewanova.compare_datasets(table), or `skewanova compare`"
         )
         raise MultipleDatasetsError(
-            f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed; "
+            f"the table holds {n_datasets} data sets (column 'dataset'), whose folds must not be mixed; "
             f"keep the rows of one{'' if classes else compare}"
         )
 

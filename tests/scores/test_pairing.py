@@ -280,7 +280,7 @@ def test_whole_scores_that_rank_are_no_names_and_collapses_have_one():
     assert finding.statistic == 1
     assert "the scores of 'B' are whole numbers that all differ: if they name the cases" in finding.advice
     texts = [f"m{i}" for i in range(pairing.MAX_EXAMPLES + 2)]
-    listed = pairing._list_model_details(texts, ["x"] * len(texts))
+    listed = pairing._list_model_details(dict.fromkeys(texts, "x"))
     assert listed.startswith("'m0' (x), 'm1' (x), ")
     assert listed.endswith("(x), 2 more")
 
