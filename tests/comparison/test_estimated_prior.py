@@ -7,7 +7,8 @@ from fold_tables import score_rows
 from messages import expect_error
 
 import skewanova as sa
-from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior, _list_assumptions
+from skewanova.comparison import estimated_prior
+from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior
 from skewanova.priors import batches, estimation
 from skewanova.report.figures import FIGURES
 
@@ -59,6 +60,8 @@ def test_each_model_has_an_estimate_and_all_are_pooled_in_the_same_columns(found
     assert tuple(found.prior.to_frame().columns) == MODEL_COLUMNS
     assert found.prior.to_frame()["df"].item() == 1
     assert one.prior is one.by_model["A"]
+    ratio = estimated_prior._compute_joint_ratio([*found.by_model.values()], np.ones(2))[1]
+    assert ratio[1:-1].max() < estimated_prior.MAX_RATIO <= ratio[[0, -1]].min()
 
 
 def test_a_case_counts_once_and_doubt_is_said_first(found, tmp_path):
@@ -70,7 +73,7 @@ def test_a_case_counts_once_and_doubt_is_said_first(found, tmp_path):
     assert averaged.to_frame()["n_positive"].tolist() == [100]
     assert any("refitted on all labelled data" in text for text in averaged.assumptions)
     assert len(single.assumptions) == 1
-    assumed = _list_assumptions(sa.read_scores(labelled.assign(weight=2)), None)
+    assumed = estimated_prior._list_assumptions(sa.read_scores(labelled.assign(weight=2)), None)
     assert assumed[1].endswith("clusters and weights of the table are not used")
     assert sa.estimate_prior_from_tables(twice, unlabelled, fold=2).prior.estimate != averaged.prior.estimate
     assert "in doubt" not in found.describe()
@@ -94,12 +97,8 @@ def test_folds_without_cases_and_models_of_one_table():
     with pytest.warns(sa.SkewanovaWarning, match="B is in only one of the tables"):
         some = sa.estimate_prior_from_tables(labelled, unlabelled[unlabelled["model"] == "A"])
     assert list(some.by_model) == ["A"]
-    expect_error(
-        "scores must be of the models 'A', 'B', but are of 'Z'; rename",
-        estimate,
-        labelled,
-        unlabelled.assign(model="Z"),
-    )
+    other = unlabelled.assign(model="Z")
+    expect_error("scores must be of the models 'A', 'B', but are of 'Z'; rename", estimate, labelled, other)
 
 
 def test_models_that_do_not_agree_or_say_nothing_are_named():
@@ -107,8 +106,7 @@ def test_models_that_do_not_agree_or_say_nothing_are_named():
     moved = unlabelled["y_score"] + np.where(unlabelled["model"] == "B", 0.8, 0.0)
     with pytest.warns(sa.SkewanovaWarning, match="the models do not agree about the prior"):
         apart = sa.estimate_prior_from_tables(labelled, unlabelled.assign(y_score=moved))
-    assert not apart.prior.agree
-    assert apart.prior.method == "widest"
+    assert (apart.prior.agree, apart.prior.method) == (False, "widest")
     assert apart.prior.conf_low == min(one.conf_low for one in apart.by_model.values())
     of_b = labelled["model"] == "B"
     constant = labelled.assign(y_score=labelled["y_score"].where(~of_b, 1.0))
@@ -127,10 +125,9 @@ def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
     frame = weekly.to_frame()
     assert frame["batch"].tolist() == ["", "", "1", "2", "3", "4", "", "1", "2", "3", "4"]
     assert frame["sensitivity_low"].notna().tolist() == [False, True, *[False] * 4, True, *[False] * 4]
-    assert weekly.prior.method == "widest"
     assert weekly.prior.conf_low == min(one.conf_low for one in weekly.by_model.values())
     assert weekly.quadrature()[1].sum() == pytest.approx(1)
-    assert weekly.prior.weights == {"A": 0.5, "B": 0.5}
+    assert (weekly.prior.method, weekly.prior.weights) == ("widest", {"A": 0.5, "B": 0.5})
     assert weekly.prior.log_odds[-1] == max(one.log_odds[-1] for one in weekly.by_model.values())
 
 
@@ -144,7 +141,9 @@ def test_models_without_positives_and_copies_of_a_model():
     assert (none.prior.estimate, none.prior.conf_low) == (0, 0)
     labelled, unlabelled = tables("A")
     twins = (pd.concat([part, part.assign(model="B")]) for part in (labelled, unlabelled))
-    both, one = sa.estimate_prior_from_tables(*twins), sa.estimate_prior_from_tables(labelled, unlabelled)
+    both, one = estimate(*twins), estimate(labelled, unlabelled)
+    twice = estimated_prior._pool_widest({"A": one.prior, "B": one.prior}, 0.95)
+    assert twice.log_density[::2] == pytest.approx(one.prior.log_density, abs=0.01)
     assert (both.prior.method, both.prior.p_value) == ("pooled", 1.0)
     for what in ("estimate", "conf_low", "conf_high"):
         assert getattr(both.prior, what) == pytest.approx(getattr(one.prior, what), rel=0.02)
@@ -178,7 +177,7 @@ def test_models_that_differ_by_fold_and_caveats_are_named_once():
     told = [text for text in apart.warnings if "distributed differently in different folds" in text]
     assert [text.split(" are distributed")[0] for text in told] == ["the scores of B"]
     one = sa.estimate_prior_from_tables(folds, unlabelled, fold=1)
-    assert not any("from fold to fold" in text for text in one.warnings)
+    assert not any("in different folds" in text for text in one.warnings)
     rng = np.random.default_rng(0)
     labels = np.tile([0, 1], 150)
     table = score_rows("A", 1, labels, labels + rng.normal(size=300))
