@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import shell_complete
 
 import skewanova
 from skewanova.base.checks import InputError, SkewanovaWarning, prefix_errors
@@ -564,9 +564,7 @@ def completion(shell: str) -> None:
     For example, in ~/.bashrc:
       eval "$(skewanova completion bash)"
     """
-    complete = get_completion_class(shell)
-    if complete is not None:
-        click.echo(complete(main, {}, "skewanova", "_SKEWANOVA_COMPLETE").source())
+    shell_complete(main, {}, "skewanova", "_SKEWANOVA_COMPLETE", f"{shell}_source")
 
 
 if __name__ == "__main__":

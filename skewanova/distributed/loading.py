@@ -106,7 +106,7 @@ class DistributedCases(PairedTestSet):
     curves: Mapping[Cell, CompactCurve]
     parts: PersistedCases
     weights: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
-    cache: dict[tuple[object, ...], Any] = field(default_factory=dict, init=False)
+    cache: dict[tuple[object, ...], DistributedArcsine] = field(default_factory=dict, init=False)
 
     def measure(
         self,
@@ -145,8 +145,7 @@ class DistributedCases(PairedTestSet):
             sums = measure()
             scale = ArcsineScale.from_areas(sums.estimate.ravel())
             self.cache[key] = DistributedArcsine(scale, sums.root, self.sample, sums, measure)
-        areas: ArcsineAreas = self.cache[key]
-        return areas
+        return self.cache[key]
 
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]

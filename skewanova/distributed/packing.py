@@ -85,8 +85,7 @@ def return_errors(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def wrapper(*args: Any, **options: Any) -> Any:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SkewanovaWarning)
+            with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
                 return function(*args, **options)
         except (InputError, InputTypeError) as error:
             return error.with_traceback(None)

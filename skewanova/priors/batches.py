@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 from scipy.linalg import block_diag, cho_factor, cho_solve
 from scipy.special import expit, log_expit
@@ -21,7 +21,7 @@ from scipy.stats import norm
 
 from skewanova.base.checks import Floats
 from skewanova.priors import mixtures
-from skewanova.priors.mixtures import BinCounts, ClassFit
+from skewanova.priors.mixtures import BinCounts, ClassFit, Codes
 from skewanova.priors.quadrature import gauss_nodes
 
 #: Fewest batches from which the spread between batches is estimated.
@@ -212,24 +212,21 @@ def _joint_log_likelihood(
     counts: BinCounts, logs: Floats, nodes: Floats, weights: Floats
 ) -> tuple[float, Floats, Floats]:
     """Return log-likelihood, gradient, expected cases at `logs`, each vector (2 n_bins,), positives first."""
-    positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in np.split(logs, 2))
+    halves = logs.reshape(2, -1)
+    classes = np.exp(halves - np.logaddexp.reduce(halves, axis=1, keepdims=True))
     prior = expit(nodes)
-    mixture = mixtures.mix_classes(positive, negative, prior)  # batch x node x bin
-    mixture = np.maximum(mixture, MIN_PROBABILITY)
+    mixture = np.maximum(
+        mixtures.mix_classes(classes[0], classes[1], prior), MIN_PROBABILITY
+    )  # batch x node x bin
     each = (counts.unlabelled[:, None] * np.log(mixture)).sum(axis=-1) + weights
     batch = np.logaddexp.reduce(each, axis=-1, keepdims=True)
     share = np.exp(each - batch)[..., None] * counts.unlabelled[:, None] / mixture
-    height = float(batch.sum())
-    slopes, cases = [], []
-    for observed, shares, part in (
-        (counts.positive, positive, prior),
-        (counts.negative, negative, 1 - prior),
-    ):
-        expected = observed + shares * (part[..., None] * share).sum(axis=(0, 1))
-        cases.append(expected)
-        slopes.append(expected - shares * expected.sum())
-        height += float(observed @ np.log(np.maximum(shares, np.finfo(np.float64).tiny)))
-    return height, np.concatenate(slopes), np.concatenate(cases)
+    observed = np.stack([counts.positive, counts.negative])
+    unlabelled = np.stack([(part[..., None] * share).sum(axis=(0, 1)) for part in (prior, 1 - prior)])
+    expected = observed + classes * unlabelled
+    slope = expected - classes * expected.sum(axis=1, keepdims=True)
+    labelled = np.vdot(observed, np.log(np.maximum(classes, np.finfo(np.float64).tiny)))
+    return float(batch.sum() + labelled), slope.ravel(), expected.ravel()
 
 
 def _quadrature_nodes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[Floats, Floats]:
@@ -268,9 +265,6 @@ RIDGE = 1e-9
 ROUNDING = 1e-9
 
 
-Bins = NDArray[np.intp]
-
-
 class JointAgreement(NamedTuple):
     """Joint estimate of one prior by several models."""
 
@@ -282,9 +276,9 @@ class JointAgreement(NamedTuple):
 class CaseBins(NamedTuple):
     """Bins of cases (n_cases, n_models); unpaired unlabelled cases have one table for each model."""
 
-    positive: Bins
-    negative: Bins
-    unlabelled: Sequence[Bins]
+    positive: Codes
+    negative: Codes
+    unlabelled: Sequence[Codes]
 
 
 def assess_agreement(

@@ -74,7 +74,6 @@ class ClassFit(NamedTuple):
     """Likeliest bin probabilities of the two classes at a prior."""
 
     log_likelihood: Floats
-    share: Floats  #: expected share of positives among the unlabelled cases; equal to the prior at the peak
     positive: Floats  #: bin probabilities of positives
     negative: Floats  #: bin probabilities of negatives
 
@@ -93,7 +92,7 @@ def fit_classes(counts: BinCounts, prior: Floats) -> ClassFit:
     positive /= positive.sum(axis=-1, keepdims=True)
     negative /= negative.sum(axis=-1, keepdims=True)
     height = _multinomial_log_likelihood(counts, (positive, negative, mix_classes(positive, negative, prior)))
-    return ClassFit(height, share, positive, negative)
+    return ClassFit(height, positive, negative)
 
 
 def _multinomial_log_likelihood(counts: BinCounts, shares: Sequence[Floats]) -> Floats:

@@ -120,7 +120,7 @@ def test_heights_are_those_of_a_longer_search(centre, spread, n, monkeypatch):
 @pytest.mark.parametrize(("centre", "spread"), [(-2.2, 0.5), (0.4, 2.0)])
 def test_nodes_of_a_batch_without_cases_have_the_moments_of_its_normal(centre, spread):
     counts = BinCounts(80 * P, 320 * Q, np.zeros((1, 4)))
-    fit = mixtures.ClassFit(0.0, 0.1, P, Q)
+    fit = mixtures.ClassFit(0.0, P, Q)
     (nodes,), (logs,) = batches._quadrature_nodes(counts, fit, BatchNormal(centre, spread))
     weights, standard = np.exp(logs), (nodes - centre) / spread
     moments = [weights @ standard**power for power in range(17)]
