@@ -243,9 +243,8 @@ class PairwiseOrder:
     @property
     def candidates_above_all(self) -> tuple[str, ...]:
         """Candidates that a test puts above every model that is no candidate."""
-        others = set(self.others)
-        beaten = {model: {order_by_estimate(row)[1] for row in self.wins_of(model)} for model in self.models}
-        return tuple(model for model in self.candidates if beaten[model] >= others)
+        others, wins = set(self.others), {(better, worse) for better, worse, _ in self.wins}
+        return tuple(model for model in self.candidates if all((model, other) in wins for other in others))
 
     def wins_of(self, *models: str) -> list[Any]:
         """Return the rows of the pairs whose test these models win, model by model."""
