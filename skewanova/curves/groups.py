@@ -200,6 +200,10 @@ class CurveWithoutThresholds:
         roc = self.curve()
         return steps_from_vertices(roc.tpr, roc.fpr)
 
+    def tobytes(self) -> bytes:
+        """Return the bytes of the arrays (labels and ties, or weights by score), for a fingerprint."""
+        return b"".join(value.tobytes() for value in vars(self).values() if isinstance(value, np.ndarray))
+
 
 @dataclass(frozen=True, eq=False)
 class PackedCurve(CurveWithoutThresholds):
@@ -262,10 +266,6 @@ class PackedCurve(CurveWithoutThresholds):
         _, ends = self._unpack()
         return int(np.argmax(ends)) + 1, int(np.count_nonzero(ends))
 
-    def tobytes(self) -> bytes:
-        """Return the bytes of the packed labels and ties, for a fingerprint."""
-        return self.labels.tobytes() + (b"" if self.ends is None else self.ends.tobytes())
-
     def _totals(self) -> tuple[Counts, Counts]:
         """Return cumulative true and false positives at every distinct score, the highest first."""
         labels, ends = self._unpack()
@@ -314,10 +314,6 @@ class WeightedCurve(CurveWithoutThresholds):
     def ties(self) -> tuple[int, int]:
         """Return the number of cases at the highest score, and of distinct scores."""
         return self.n_best, len(self.weights)
-
-    def tobytes(self) -> bytes:
-        """Return the bytes of the weights by score, for a fingerprint."""
-        return self.weights.tobytes()
 
     def _totals(self) -> tuple[Floats, Floats]:
         """Return cumulative weights of true and false positives by distinct score, the highest first."""
