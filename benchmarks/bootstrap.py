@@ -8,7 +8,7 @@ from sklearn import metrics
 
 from benchmarks.measuring import Row, interleaved, ratio, scored_cases
 from skewanova import UniformPrior
-from skewanova.inference.case_resampling import MAX_CASES_AT_ONCE, bootstrap_estimates
+from skewanova.inference.case_resampling import MAX_CASES_AT_ONCE, SortedScores, bootstrap_estimates
 from skewanova.inference.sampling import Sample
 
 RESAMPLES, PEER_RESAMPLES = 2000, 10
@@ -28,7 +28,7 @@ def _at_size(n: int, resamples: int, least: float, rounds: int) -> list[Row]:
     t = interleaved(
         {
             "ours": lambda: bootstrap_estimates(
-                sample, score, prior, area_estimator="average_precision", n_resamples=resamples, rng=1
+                SortedScores(sample, score), prior, "average_precision", n_resamples=resamples, rng=1
             ),
             "limit": lambda: _draws_and_counts(label, resamples),
             "sklearn": lambda: _sklearn(label, score),

@@ -17,7 +17,7 @@ import skewanova as sa
 from benchmarks.measuring import Call, Row, scored_cases
 from benchmarks.one_set import scores
 from skewanova.inference import compare_test_set
-from skewanova.inference.case_resampling import bootstrap_estimates
+from skewanova.inference.case_resampling import SortedScores, bootstrap_estimates
 from skewanova.inference.fold_statistics import max_t_test, permutation_test, sign_flip_test
 from skewanova.inference.sampling import Sample
 
@@ -69,7 +69,7 @@ def _list_calls(n: int) -> dict[str, Call]:
         "evaluate, Satellite": lambda: sa.evaluate(table),
         "interval, 1300 cases": lambda: sa.confidence_interval(label[:1300], score[:1300, 0], prior=0.1),
         "2000 resamples, 1300 cases": lambda: bootstrap_estimates(
-            sample, score[:1300, 0], prior, area_estimator="trapezoid", n_resamples=2000, rng=1
+            SortedScores(sample, score[:1300, 0]), prior, "trapezoid", n_resamples=2000, rng=1
         ),
         "permutation test": lambda: permutation_test(means),
         "sign flips": lambda: sign_flip_test(means),

@@ -403,12 +403,10 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
 
 def _stack_points(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Floats]]) -> pd.DataFrame:
     """Return the points of every curve as one frame, with the columns model and fold first."""
-    names = list_cells(check_evaluation(evaluation))
-    parts = [points(evaluation.curves[cell]) for cell in names]
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    size = len(next(iter(columns.values()))) // len(parts)
-    cells = pd.DataFrame(names, columns=["model", "fold"])
-    return cells.take(np.repeat(np.arange(len(parts)), size)).reset_index(drop=True).assign(**columns)
+    cells = list_cells(check_evaluation(evaluation))
+    parts = [pd.DataFrame(points(evaluation.curves[cell])) for cell in cells]
+    frame = pd.concat(parts, keys=cells, names=["model", "fold"])
+    return frame.reset_index(["model", "fold"]).reset_index(drop=True)
 
 
 def list_cells(evaluation: Evaluation) -> list[Cell]:

@@ -116,15 +116,17 @@ class Evaluation(FrameResult):
     @cached_property
     def iauprec_half_differences(self) -> Floats | None:
         """Half of (IAUPREC in half 0 - in half 1), (n_halvings, n_models); None without halvings."""
-        grid, weighting = np.array([self.deployment_prior.low]), self.deployment_prior
-        return self._half_differences(
-            lambda curves: measures_of_groups(curves, grid, weighting, self.area_estimator).iauprec
-        )
+        return self._half_differences(self._measure_iauprec)
 
     def auprec_half_differences(self, priors: ArrayLike) -> Floats | None:
         """Return (AUPREC in half 0 - half 1) / 2, (n_halvings, n_models, n_priors); None without halvings."""
         pi = check_prior_list(priors, "priors")
         return self._half_differences(lambda curves: areas_of_groups(curves, pi, self.area_estimator))
+
+    def _measure_iauprec(self, curves: Curves) -> Floats:
+        """Return the IAUPREC of every curve, in the order of the curves."""
+        grid, weighting = np.array([self.deployment_prior.low]), self.deployment_prior
+        return measures_of_groups(curves, grid, weighting, self.area_estimator).iauprec
 
     def _half_differences(self, measure: Callable[[Curves], Floats]) -> Floats | None:
         """Return half of (area in half 0 - in half 1), (n_halvings, n_models, ...), by `models`, or None."""
@@ -152,15 +154,12 @@ class Evaluation(FrameResult):
 
     def reweight(self, deployment_prior: PriorLike) -> Evaluation:
         """Return a copy with this deployment prior, and with IAUPREC over it."""
-        weighting = as_deployment_prior(deployment_prior)
-        grid = np.array([weighting.low])
-        result = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
-        areas = dict(zip(self.curves, result.iauprec.tolist(), strict=True))
+        changed = replace(self, deployment_prior=as_deployment_prior(deployment_prior))
+        areas = dict(zip(self.curves, changed._measure_iauprec(self.curves).tolist(), strict=True))
         cells = zip(self.iauprec["model"], self.iauprec["fold"], strict=True)
-        iauprec = self.iauprec.assign(iauprec=[areas[cell] for cell in cells])
-        same = replace(self, iauprec=iauprec, deployment_prior=weighting)
-        same.__dict__["design"] = self.design
-        return same
+        changed = replace(changed, iauprec=self.iauprec.assign(iauprec=[areas[cell] for cell in cells]))
+        changed.__dict__["design"] = self.design
+        return changed
 
     def reorder_models(self, models: Sequence[str]) -> Evaluation:
         """Return a copy with all models, and the rows of its frames, in this order, which is not checked."""
@@ -373,9 +372,8 @@ def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
 
 def build_auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
     """Return areas (n_cells, n_priors) as a frame with the columns model, fold, prior, auprec."""
-    row = np.repeat(np.arange(len(cells)), len(grid))
-    frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
-    return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())
+    frame = pd.DataFrame(list(cells), columns=["model", "fold"])
+    return frame.merge(pd.DataFrame({"prior": grid}), how="cross").assign(auprec=areas.ravel())
 
 
 def _imbalance_warnings(positives: pd.Series[int]) -> list[str]:

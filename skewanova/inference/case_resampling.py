@@ -119,6 +119,10 @@ class SortedScores:
         return JackknifeValues(*positions.leave_one_out(entry, weightings, area_estimator), entry_of_unit)
 
 
+#: Scores of one model, sorted already or not.
+ModelScores = NDArray[Any] | SortedScores
+
+
 class CurvePositions(NamedTuple):
     """Positions on a curve, one for each weight: at every rise for positives, in every slot for negatives.
 
@@ -181,7 +185,7 @@ def measure_rates(model: SortedScores, threshold: float) -> tuple[Floats, Floats
 
 
 def measure_models(
-    sample: Sample, scores: Iterable[NDArray[Any] | SortedScores], weightings: Weightings, area_estimator: str
+    sample: Sample, scores: Iterable[ModelScores], weightings: Weightings, area_estimator: str
 ) -> tuple[Floats, Floats]:
     """Return areas (n_models, n_weightings) and jackknife values (n_units, n_models, n_weightings)."""
     models = (score if isinstance(score, SortedScores) else SortedScores(sample, score) for score in scores)
@@ -488,22 +492,15 @@ MAX_CASES_AT_ONCE = 1 << 16
 
 
 def bootstrap_estimates(
-    sample: Sample,
-    score: NDArray[Any],
-    weighting: DeploymentPrior,
-    *,
-    area_estimator: str,
-    n_resamples: int,
-    rng: Seed,
+    model: SortedScores, weighting: DeploymentPrior, area_estimator: str, *, n_resamples: int, rng: Seed
 ) -> Floats:
     """Return areas of `n_resamples` stratified bootstrap samples, less those that lack a class."""
-    block = max(1, MAX_CASES_AT_ONCE // len(score))
+    block = max(1, MAX_CASES_AT_ONCE // len(model.score))
     sizes = [len(part) for part in split_rows(np.empty(n_resamples), block)]
-    if sample.cluster is not None or sample.weight is not None:
+    measure = _resample_steps if area_estimator in STEP_ESTIMATORS else _resample_curves
+    if model.sample.clustered or model.sample.weight is not None:
         measure = _resample_units
-    else:
-        measure = _resample_steps if area_estimator in STEP_ESTIMATORS else _resample_curves
-    estimates = measure(SortedScores(sample, score), weighting, area_estimator)
+    estimates = measure(model, weighting, area_estimator)
     streams = map(np.random.default_rng, block_seeds(rng, len(sizes)))
     results = np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
     return np.asarray(results[np.isfinite(results)])

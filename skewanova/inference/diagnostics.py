@@ -299,14 +299,12 @@ def residual_quantiles(
     frame = result if isinstance(result, pd.DataFrame) else check_anova(result).residuals()
     check_columns(frame, ("model", "fold", "fitted", "residual"))
     factors = [factor for factor in FACTORS if factor in frame]
-    frame, residual = frame[[*factors, "fitted", "residual"]], frame["residual"].to_numpy(dtype=np.float64)
+    fitted, residual = (frame[column].to_numpy(dtype=np.float64) for column in ("fitted", "residual"))
     crossed = isinstance(result, AnovaResult) and result.test == "three_way_interaction"
     terms = [[factor] for factor in factors] + [["model", "prior"]] * crossed
     basis, n = _effect_basis(frame, terms), len(frame)
     square = float(residual @ residual)
-    if n <= basis.shape[1] or square <= variation_limit(
-        frame["fitted"].to_numpy(dtype=np.float64) + residual
-    ):
+    if n <= basis.shape[1] or square <= variation_limit(fitted + residual):
         raise InputError(
             "the residuals must vary, but the analysis leaves no residual variation; check that no fold or "
             "model lacks rows, or differs from another by a constant only"
@@ -315,13 +313,14 @@ def residual_quantiles(
     draws -= draws @ basis @ basis.T
     draws /= np.sqrt((draws**2).sum(axis=1, keepdims=True) / (n - basis.shape[1]))
     draws.sort(axis=1)
-    frame = frame.assign(standardized=residual / np.sqrt(square / (n - basis.shape[1])))
+    standardized = residual / np.sqrt(square / (n - basis.shape[1]))
     theoretical = stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))  # Blom 1958
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
     pointwise = _apply_by_column(draws, lambda part: np.quantile(part, tails, axis=0))
     limits = (theoretical, *pointwise, *_rank_envelope(draws, confidence_level))
+    frame = frame[[*factors, "residual"]].assign(standardized=standardized)
     ordered = frame.sort_values("residual", kind="stable", ignore_index=True)
-    return ordered.assign(**dict(zip(ENVELOPES, limits, strict=True))).drop(columns="fitted")
+    return ordered.assign(**dict(zip(ENVELOPES, limits, strict=True)))
 
 
 def _effect_basis(frame: pd.DataFrame, terms: Sequence[list[str]]) -> Floats:

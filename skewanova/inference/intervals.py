@@ -30,7 +30,7 @@ from skewanova.base.text import shorten_notes
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
-from skewanova.inference.case_resampling import bootstrap_estimates, measure_models
+from skewanova.inference.case_resampling import SortedScores, bootstrap_estimates, measure_models
 from skewanova.inference.catalogue import INTERVALS, TABLE_INTERVALS
 from skewanova.inference.sampling import Codes, Sample, check_sample, number_groups, target_prior
 from skewanova.inference.single_test_set import bonferroni_value
@@ -216,14 +216,8 @@ class IntervalInputs:
     @cached_property
     def bootstrap_areas(self) -> Floats:
         """AUPREC or IAUPREC of stratified bootstrap samples, less those that lack a class."""
-        return bootstrap_estimates(
-            self.sample,
-            self.score,
-            self.weighting,
-            area_estimator=self.area_estimator,
-            n_resamples=self.n_resamples,
-            rng=self.rng,
-        )
+        model, size = SortedScores(self.sample, self.score), self.n_resamples
+        return bootstrap_estimates(model, self.weighting, self.area_estimator, n_resamples=size, rng=self.rng)
 
 
 def confidence_interval(

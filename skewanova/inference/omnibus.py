@@ -105,18 +105,13 @@ def make_omnibus_result(
 
 def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
     """Return an ANOVA row: names, FTest; sum_sq, mean_sq, partial_eta_sq (of F), nan without contrasts."""
-    row: dict[str, object] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
+    row: dict[str, Any] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
     if contrasts is not None:
         effect = float(contrast_f(contrasts).sum_sq)
         row |= {"sum_sq": effect, "mean_sq": effect / contrasts.shape[-1]}
-        row["partial_eta_sq"] = partial_eta_squared(f_test)
+        scaled = row["statistic"] * row["df"]
+        row["partial_eta_sq"] = 1.0 if np.isposinf(scaled) else scaled / (scaled + row["df_error"])
     return pd.DataFrame([row]).reindex(columns=list(ANOVA_COLUMNS))
-
-
-def partial_eta_squared(f_test: FTest) -> float:
-    """Return F df / (F df + df_error), or 1 for an infinite F."""
-    scaled = float(f_test.statistic) * float(f_test.df)
-    return 1.0 if np.isposinf(scaled) else scaled / (scaled + float(f_test.df_error))
 
 
 def omnibus_test(

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, TypeGuard
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.evaluation.measures import Evaluation
@@ -120,9 +121,7 @@ class RunAreas:
         centered = (self.area - self.area.mean(axis=1, keepdims=True)) / np.sqrt(n_runs * (n_runs - 1))
         if self.runs == "crossed":
             return np.asarray(centered.T)
-        nested = np.zeros((n_models, n_runs, n_models))  # models share no run
-        nested[np.arange(n_models), :, np.arange(n_models)] = centered
-        return nested.reshape(-1, n_models)
+        return np.asarray(block_diag(*centered[:, :, None]))  # models share no run
 
     @property
     def covariance_of_means(self) -> Floats:

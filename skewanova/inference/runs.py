@@ -208,8 +208,8 @@ def compare_runs(
         "has no test; check that they are not copies of one model"
         for i, j in zip(a[std_error == 0], b[std_error == 0], strict=True)
     )
-    half_widths = critical * std_error
-    pairs = make_pair_tests(difference, std_error, df_error, critical=critical, half_width=half_widths)
+    margin = critical * std_error
+    pairs = make_pair_tests(difference, std_error, df_error, critical=critical, half_width=margin)
     return RunsComparison(
         **(vars(pairs) | dict(zip(OMNIBUS_FIELDS, omnibus, strict=True))),
         models=names,
@@ -354,7 +354,5 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
 def component_frame(rows: Mapping[str, float]) -> pd.DataFrame:
     """Return component, variance (negative: 0), std_dev, share of the sum (nan if it is 0), a row each."""
     variance = np.maximum(np.array(list(rows.values()), dtype=np.float64), 0.0)
-    total = float(variance.sum())
-    share = variance / total if total > 0 else np.full(len(variance), np.nan)
-    spreads = {"variance": variance, "std_dev": np.sqrt(variance), "share": share}
-    return pd.DataFrame({"component": list(rows), **spreads})
+    spreads = {"std_dev": np.sqrt(variance), "share": variance / (variance.sum() or np.nan)}
+    return pd.DataFrame({"component": list(rows), "variance": variance, **spreads})

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from scipy.linalg import helmert
 from skewanova.base.checks import Floats, check_choice, check_fraction, warn_each
 from skewanova.base.rounding import TIE, limit_blas_threads
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.inference.case_resampling import SortedScores, measure_models
+from skewanova.inference.case_resampling import ModelScores, measure_models
 from skewanova.inference.fold_statistics import adjust_holm, split_rows
 from skewanova.inference.sampling import (
     MIN_DF,
@@ -454,10 +454,7 @@ def list_sample_warnings(sample: Sample) -> list[str]:
 
 
 def measure_arcsine_areas(
-    sample: Sample,
-    scores: Iterable[NDArray[Any] | SortedScores],
-    weighting: DeploymentPrior,
-    area_estimator: str,
+    sample: Sample, scores: Iterable[ModelScores], weighting: DeploymentPrior, area_estimator: str
 ) -> ArcsineAreas:
     """Return the areas of models over a weighting, with angles on the arcsine scale and jackknife values."""
     estimate, values = measure_models(sample, scores, [weighting], area_estimator)

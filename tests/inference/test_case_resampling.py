@@ -195,8 +195,8 @@ SCORES = np.array([5.0, 5.0, 4.0, 4.5, 3.0, 3.0, 2.0, 2.0, 1.0, 0.5])
 
 
 def estimates(sample, n_resamples, area_estimator="trapezoid", rng=7):
-    options = {"area_estimator": area_estimator, "n_resamples": n_resamples, "rng": rng}
-    return bootstrap_estimates(sample, SCORES, WEIGHTING, **options)
+    model = case_resampling.SortedScores(sample, SCORES)
+    return bootstrap_estimates(model, WEIGHTING, area_estimator, n_resamples=n_resamples, rng=rng)
 
 
 def area(labels, scores, area_estimator, weight=None):

@@ -258,8 +258,8 @@ def test_a_fold_within_one_cluster_is_named():
 def test_a_bootstrap_draws_2000_samples():
     labels, scores = np.arange(20) % 2, np.random.default_rng(0).normal(size=20) + np.arange(20) % 2
     cases, weighting = sampling.Sample(labels == 1), UniformPrior(0.3, 0.3)
-    options = {"area_estimator": "trapezoid", "n_resamples": 2000, "rng": 0}
-    drawn = case_resampling.bootstrap_estimates(cases, scores, weighting, **options)
+    model, options = case_resampling.SortedScores(cases, scores), {"n_resamples": 2000, "rng": 0}
+    drawn = case_resampling.bootstrap_estimates(model, weighting, "trapezoid", **options)
     asked = {"prior": 0.3, "confidence_level": 0.9, "rng": 0}
     found = confidence_interval(labels, scores, method="bootstrap", **asked)
     assert limits(found) == pytest.approx(np.quantile(drawn, [0.05, 0.95]), rel=1e-12)

@@ -157,7 +157,7 @@ def test_effects_of_rounding_and_degenerate_tables():
         assert np.isnan(found.statistic) == np.isnan(found.p_value) == (known_as == IDENTICAL_MODELS)
     assert omnibus.degenerate_result(1.0, np.nextafter(1.0, 2), limit=1.0, df=(2.0, 14.0)) is None
     endless = blocked_test(random_table(6, 3))._replace(statistic=np.asarray(np.inf))
-    assert omnibus.partial_eta_squared(endless) == 1
+    assert omnibus.make_effect_row(endless, np.eye(2))["partial_eta_sq"].item() == 1
     assert np.isnan(row_of(omnibus_test(frame_of(np.tile(FOLD, 3)), method="friedman"))["p_value"])
     row = row_of(omnibus_test(frame_of(FOLD + 0.03 * np.arange(3)), method="friedman"))
     assert (row["statistic"], row["p_value"]) == (np.inf, pytest.approx(6.0**-7))
