@@ -22,7 +22,7 @@ from skewanova.base.checks import (
     check_not_negative,
 )
 from skewanova.scores.kinds import DESIGNS, RUNS
-from skewanova.scores.table import Halvings, Scores, ScoreTable
+from skewanova.scores.table import Scores, ScoreTable
 
 #: Assumed if the design is unknown: hold-outs of 20 %, the most common. This is conservative for a
 #: cross-validation of 5 folds or more.
@@ -285,7 +285,7 @@ def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
             "(--design auto)"
         )
     if stated.kind == "split_half" or (stated.kind == "auto" and table.halvings is not None):
-        return _infer_split_half(table, table.halvings, stated)
+        return _infer_split_half(table, stated)
     result = _infer_several_folds(table, stated)
     unused = () if table.halvings is None else (NOT_USED.format(design=stated.kind),)
     return replace(result, warnings=(*result.warnings, *unused))
@@ -325,15 +325,15 @@ def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
     return all(np.array_equal(label[fold == f], first) for f in range(1, len(table.folds)))
 
 
-def _infer_split_half(table: Scores, halvings: Halvings | None, stated: FoldDesign) -> FoldDesign:
+def _infer_split_half(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Return the hold-outs' design as split_half, with number and fewest folds of halvings; raise without."""
-    if halvings is None:
+    if table.halvings is None:
         raise InputError(NO_HALVINGS)
     holdouts = _infer_several_folds(table, FoldDesign(test_fraction=stated.test_fraction))
-    fewest = halvings.min_folds
+    fewest = table.halvings.min_folds
     notes = [] if fewest >= MIN_INNER_FOLDS else [FEW_INNER_FOLDS.format(fewest=fewest)]
     design = replace(holdouts, kind="split_half", warnings=(*holdouts.warnings, *notes))
-    return replace(design, n_halvings=halvings.n_halvings, inner_folds=fewest)
+    return replace(design, n_halvings=table.halvings.n_halvings, inner_folds=fewest)
 
 
 def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:

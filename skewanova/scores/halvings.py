@@ -110,16 +110,14 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
         text = next(name for name in names if not INTEGER_TEXT.fullmatch(str(name)))
         raise InputError(f"`halving` must number the halvings 1, 2, 3, ..., but has {text!r:.40}")
     shape = len(names), 2, len(numbers)
-    key, code = np.unique(np.ravel_multi_index((halving.codes, half, fold.codes), shape), return_inverse=True)
+    code, key = pd.factorize(np.ravel_multi_index((halving.codes, half, fold.codes), shape))
     of_halving, of_half, of_fold = np.unravel_index(key, shape)
     keys = zip(of_halving, of_half, of_fold, strict=True)
     labels = [name_fold(numbers[f], PARTS[1 + s], names[h]) for h, s, f in keys]
     frame = raw.frame.drop(columns=list(HALVING_COLUMNS))
     frame["fold"] = pd.Categorical.from_codes(code, dtype=pd.CategoricalDtype(labels))
     table = build_score_table(replace(raw, frame=frame, source=None), pos_label)
-    order = np.array([labels.index(label) for label in map(str, table.folds)])
-    fold_numbers = tuple(numbers[f] for f in of_fold[order])
-    result = Halvings(table, of_halving[order], of_half[order], fold_numbers, tuple(names))
+    result = Halvings(table, of_halving, of_half, tuple(numbers[f] for f in of_fold), tuple(names))
     _check_halves(result)
     return result
 

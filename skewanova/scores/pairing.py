@@ -149,7 +149,7 @@ def _name_absent(table: Scores, case: Label, fold: Label) -> str:
 
 def check_paired(table: Scores) -> tuple[str, ...]:
     """Raise if models of a fold differ in named cases; issue and return warnings if in numbers of unnamed."""
-    n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
+    n_pairs, examples = table.count_unpaired()
     if n_pairs:
         displayed = ", ".join(
             f"case {case!r} in fold {fold!r}{_name_absent(table, case, fold)}" for case, fold in examples

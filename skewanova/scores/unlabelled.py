@@ -195,10 +195,9 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
             )
         return LabelledCases(positive, score, np.arange(len(rows)))
     case, first, index = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)
-    if len(case) == len(rows):
-        return LabelledCases(positive[first], score[first], case.astype(np.intp))
-    mean = np.bincount(index, weights=score.astype(np.float64)) / np.bincount(index)
-    return LabelledCases(positive[first], mean, case.astype(np.intp))
+    if len(case) < len(rows):  # means over folds
+        score = (np.bincount(index, weights=score.astype(np.float64)) / np.bincount(index))[index]
+    return LabelledCases(positive[first], score[first], case.astype(np.intp))
 
 
 def score_bins(table: Scores) -> pd.DataFrame:
