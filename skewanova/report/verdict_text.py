@@ -329,7 +329,7 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
 
 
 def write_evidence(rows: Sequence[Any], writer: LineWriter, units: str = "cases") -> str:
-    """Return "Least certain lead: A over B by ..." on the first row; "Separated at some ..." without rows."""
+    """Return the first row's "Least certain lead: A over B ..." or difference; "Separated ..." of no rows."""
     if not rows:
         return "Separated at some priors only, by simultaneous bands"
     row, *others = rows
@@ -380,7 +380,7 @@ def _select_candidates(facts: Judgement, name: str) -> pd.DataFrame:
 
 
 def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
-    """Return "detectable difference 0.01 (power 0.8)", the largest; "" if partial, or a lead was found."""
+    """Return "detectable difference 0.01 (power 0.8)", the largest, if undecided or equal and not partial."""
     rows = _select_candidates(facts, "plans")
     detectable = rows["detectable"].max()
     if facts.state not in {"undecided", "equal"} or facts.is_partial or not detectable < 1:
