@@ -54,14 +54,13 @@ SMALL = Layout("small", 150, 104, 4, 4, 20, 11, 0)
 
 @dataclass(frozen=True)
 class ChartLine:
-    """One model's line, its band, and the number of its colour from 1, or 0 for grey."""
+    """One model's line, the limits of its band, if any, and the number of its colour, 0 for grey."""
 
     model: str
     color: int
     x: Floats
     y: Floats
-    low: Floats | None = None
-    high: Floats | None = None
+    limits: Sequence[Floats] = ()
     is_named: bool = True
 
 
@@ -77,22 +76,18 @@ class Scale(NamedTuple):
     is_log: bool = True
 
     def x(self, values: Floats | float) -> Floats:
-        """Return the horizontal positions of values in pixels, not clipped."""
-        (low, high), values = self.x_limits, np.asarray(values)
-        share = np.log(values / low) / np.log(high / low) if self.is_log else (values - low) / (high - low)
-        result: Floats = self.left + (self.right - self.left) * share
-        return result
+        """Return the horizontal positions of values in pixels, clipped to the box."""
+        transform = np.log if self.is_log else np.asarray
+        return np.asarray(np.interp(transform(values), transform(self.x_limits), (self.left, self.right)))
 
     def y(self, values: Floats | float) -> Floats:
-        """Return the vertical positions of values in pixels, clipped to the box."""
-        low, high = self.y_limits
-        share = np.clip((np.asarray(values) - low) / (high - low), 0, 1)
-        result: Floats = self.bottom - (self.bottom - self.top) * share
-        return result
+        """Return the vertical positions of values in pixels, clipped to the box; nan stays."""
+        return np.asarray(np.interp(values, self.y_limits, (self.bottom, self.top)))
 
     def path(self, x: Floats, y: Floats) -> str:
-        """Return the SVG path of points in axis units, none nan, y clipped to the box; "" if under two."""
-        return draw_path(self.x(x), self.y(y))
+        """Return the SVG path "M1.0 2.0L3.0 4.0" in pixels of points in axis units, "" of fewer than two."""
+        points = [f"{a:.1f} {b:.1f}" for a, b in zip(self.x(x), self.y(y), strict=True)]
+        return f"M{'L'.join(points)}" if len(points) > 1 else ""
 
 
 #: Layout of a chart of intervals, and pixels of each of its rows; a phone shows it at about two thirds.
@@ -118,12 +113,6 @@ def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, la
     ]
     size = layout.width, height + layout.bottom
     return Chart(label=label, size=size, scale=scale, ticks=ticks, rows=rows)
-
-
-def draw_path(x: Iterable[float], y: Iterable[float]) -> str:
-    """Return the SVG path "M1.0 2.0L3.0 4.0" through points in pixels, or "" of fewer than two."""
-    points = [f"{a:.1f} {b:.1f}" for a, b in zip(x, y, strict=True)]
-    return f"M{'L'.join(points)}" if len(points) > 1 else ""
 
 
 class Marks(NamedTuple):
@@ -170,13 +159,13 @@ def build_chart(
         # the first models are drawn last, above the others
         lines=sorted(placed, key=lambda line: (line["color"] > 0, -line["index"])),
         names=_place_names(named, scale, layout) if named else [],
-        shade=None if extra.deployment is None else _place_shade(extra.deployment, scale),
+        shade=extra.deployment and _place_shade(extra.deployment, scale),
         unsupported=float(scale.x(min(extra.rarest, high))) if extra.rarest > low else None,
         no_skill=scale.path(*[np.geomspace(low, high, 40)] * 2) if extra.has_no_skill else "",
         skill_y=float(scale.y(low * (high / low) ** 0.84)) if extra.has_no_skill else 0.0,
         crossings=[_place_crossing(each, scale, layout.font) for each in extra.crossings],
         strip=[_place_segment(each, scale, layout.font) for each in extra.strip],
-        cursor=None if extra.cursor is None else {"x": scale.x(extra.cursor), "text": f"{extra.cursor:.3g}"},
+        cursor=extra.cursor and {"x": float(scale.x(extra.cursor)), "text": f"{extra.cursor:.3g}"},
         zero=float(scale.y(0.0)) if y_limits[0] < 0 < y_limits[1] else None,
     )
 
@@ -220,19 +209,16 @@ def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:
 
 def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
     """Return color, path, dashed (unsupported part), band (SVG paths or ""), dot (pixels or None) by name."""
-    x, y, low, high, rarest = line.x, line.y, line.low, line.high, marks.rarest
-    if x[0] < rarest < x[-1] and rarest not in x:  # the dashes end where support begins
-        position = int(np.searchsorted(x, rarest))
-        logs = np.log(rarest), np.log(x)
-        y, *limits = (np.insert(v, position, np.interp(*logs, v)) for v in (y, low, high) if v is not None)
-        low, high = limits or (None, None)
-        x = np.insert(x, position, rarest)
+    x, y, limits, rarest = line.x, line.y, line.limits, marks.rarest
+    if x[0] < rarest < x[-1]:  # the dashes end where support begins
+        x = np.union1d(x, rarest)
+        y, *limits = (np.interp(np.log(x), np.log(line.x), values) for values in (y, *limits))
     first = min(int(np.searchsorted(x, rarest)), len(x) - 1)
     band = ""
-    if low is not None and high is not None and rarest <= x[-1]:
-        finite = np.isfinite(low) & np.isfinite(high) & (np.arange(len(x)) >= first)
-        edge_x, upper, lower = scale.x(x[finite]), scale.y(high[finite]), scale.y(low[finite])
-        band = draw_path([*edge_x, *edge_x[::-1]], [*upper, *lower[::-1]])
+    if limits and rarest <= x[-1]:
+        low, high = limits
+        finite = np.isfinite(low) & np.isfinite(high) & (x >= x[first])
+        band = scale.path(np.r_[x[finite], x[finite][::-1]], np.r_[high[finite], low[finite][::-1]])
     dot = None
     if marks.cursor is not None and line.is_named:
         nearest = int(np.argmin(np.abs(np.log(line.x / marks.cursor))))
@@ -260,8 +246,8 @@ def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> li
 
 def _place_shade(limits: tuple[float, float], scale: Scale) -> dict[str, Any]:
     """Return x and right (sides in pixels, in the box) and text of the shaded deployment prior, by name."""
-    low, high = (float(np.clip(value, *scale.x_limits)) for value in limits)
-    text = f"deployment prior {limits[0]:.3g}" + (f" to {limits[1]:.3g}" if limits[1] > limits[0] else "")
+    low, high = limits
+    text = f"deployment prior {low:.3g}" + (f" to {high:.3g}" if high > low else "")
     return {"x": float(scale.x(low)), "right": float(scale.x(high)), "text": text}
 
 
@@ -276,8 +262,8 @@ def _place_crossing(each: Crossing, scale: Scale, font: int) -> dict[str, Any]:
     return {
         "x": x,
         "y": y,
-        "low": float(scale.x(max(low, scale.x_limits[0]))),
-        "high": float(scale.x(min(high, scale.x_limits[1]))),
+        "low": float(scale.x(low)),
+        "high": float(scale.x(high)),
         "text_x": max(x - 40, scale.left + width) if is_left else min(x + 40, scale.right - width),
         "text_y": y - 76 if is_above else min(y + 66, scale.bottom - 12),
         "anchor": "end" if is_left else "start",

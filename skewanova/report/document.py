@@ -133,7 +133,7 @@ def _describe_source(source: TestedResult, provenance: Mapping[str, Any]) -> dic
         "views": build_views(source),
         "warnings": [text for text in source.warnings if text not in source.verdict.warnings],
         "methods": source.methods.paragraphs,
-        "references": source.methods.references,
+        "references": [each.to_text() for each in source.methods.references],
         "provenance": _list_provenance(provenance),
     }
 

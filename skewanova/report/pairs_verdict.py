@@ -11,7 +11,7 @@ import pandas as pd
 
 from skewanova.base.frames import iter_rows
 from skewanova.base.rounding import TIE
-from skewanova.base.text import format_p, format_prior_interval, shorten_names
+from skewanova.base.text import shorten_names
 from skewanova.decision.verdict import (
     PairwiseOrder,
     Verdict,
@@ -24,10 +24,11 @@ from skewanova.report.verdict_text import (
     MIN_FOLDS,
     LineWriter,
     count_others,
-    format_p_best,
     write_choice_with_control,
     write_equal,
+    write_equivalence,
     write_evidence,
+    write_p_best,
     write_sampling_weakness,
 )
 
@@ -119,10 +120,8 @@ def _write_crossing(between: tuple[float, float], crossings: pd.DataFrame | None
         within = crossings["prior"].between(*between) & crossings["conf_low"].notna()
         row = next(iter_rows(crossings[crossings["lead"] & within]), None)
         if row is not None:
-            writer.add_prior(row.conf_low, "conf_low", "crossings")
-            writer.add_prior(row.conf_high, "conf_high", "crossings")
-            prior = writer.add_prior(row.prior, "prior", "crossings")
-            return f"{prior} (interval {format_prior_interval(row)})"
+            interval = writer.write_interval(row)
+            return f"{writer.add_prior(row.prior, 'prior', 'crossings')}{interval}"
     return writer.add_prior(float(np.sqrt(np.prod(between))), "prior", "by_prior")
 
 
@@ -184,15 +183,11 @@ def _write_values_certainty(
     """Return least certain lead, p of equivalence (nan: P(best)), population; or no test is reliable."""
     if not evidence:
         return "No test is reliable here."
-    first, text = next(iter_rows(result.ranking)), write_evidence(evidence, writer)
-    if not np.isnan(p_equal):
-        text += (
-            f"; p of equivalence {writer.add_number(p_equal, 'p_adjusted', 'equivalence', format_p)} (TOST)"
-        )
-    elif not np.isnan(first.p_best):
-        p_best = format_p_best(first.p_best, "ranking", writer)
-        text += f"; model-based P({writer.names[str(first.model)]} is best) {p_best}"
-    return f"{text}. For {result.population}."
+    text, is_equal = write_evidence(evidence, writer), not np.isnan(p_equal)
+    claim = (
+        write_equivalence(p_equal, writer) if is_equal else write_p_best(result.ranking, "ranking", writer)
+    )
+    return f"{'; '.join(filter(None, [text, claim]))}. For {result.population}."
 
 
 def _write_values_changes(result: TestedResult, writer: LineWriter) -> str:

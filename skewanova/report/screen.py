@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -173,13 +173,11 @@ def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFra
     screen = _build_steps(frame, colors, ["Model", "AUPREC", TO_BEST], steps)
     if len(priors) < 2:
         return screen
-    groups = _group_by_model(frame)
-    lines = [_make_line(model, color, groups[model]) for model, color in colors.items()]
     limits = weighting.low, weighting.high
     marks = Marks(cursor=float(priors[start]), deployment=limits, has_no_skill=True)
     wide, label = LOW._replace(height=LOW.height + 60), "Mean AUPREC over the data sets along the prior."
     return screen._replace(
-        charts=_build_both("auprec", lines, wide, label=label, marks=marks),
+        charts=_build_both("auprec", _make_lines(frame, colors), wide, label=label, marks=marks),
         subtitle=f"mean of {len(results)} data sets, each counted once",
     )
 
@@ -189,17 +187,11 @@ def build_values_charts(source: TestedResult, colors: Colors) -> list[Chart]:
     frame = source.tables["by_prior"]
     if frame["prior"].nunique() < 2:
         return []
-    groups = _group_by_model(frame.rename(columns={"value": "auprec"}))
-    lines = [_make_line(model, color, groups[model]) for model, color in colors.items()]
+    lines = _make_lines(frame, colors, "value")
     deployment = cast("tuple[float, float]", source.settings["deployment_limits"])
-    marks = Marks(deployment=deployment, crossings=_list_crossings(source, groups))
+    marks = Marks(deployment=deployment, crossings=_list_crossings(source, lines))
     limits, label = choose_limits(frame["value"].to_numpy()), f"{source.measure} along the prior."
     return _build_both("value", lines, LOW, label=label, y_limits=limits, marks=marks)
-
-
-def _group_by_model(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return a dict of each model's rows, by its name as text, in sorted order of the models."""
-    return {str(model): rows for model, rows in frame.groupby("model", observed=True)}
 
 
 def _build_both(kind: str, lines: Sequence[ChartLine], wide: Layout, **options: Any) -> list[Chart]:
@@ -216,20 +208,24 @@ def list_small_charts(results: Mapping[str, ReportSource], colors: Colors) -> di
         best, *others = iter_rows(result.ranking)
         lead = f" by {format_number(best.iauprec - others[0].iauprec)}" if others else ""
         text = f"{shorten_name(str(best.model))}{lead}" if result.verdict.is_trusted else "not reliable"
-        groups = _group_by_model(result.by_prior).items()
-        lines = [replace(_make_line(model, colors[model], rows), is_named=False) for model, rows in groups]
+        chosen = {model: colors[model] for model in sorted(result.by_prior["model"].unique())}
+        lines = [replace(line, is_named=False) for line in _make_lines(result.by_prior, chosen)]
         label = f"AUPREC along the prior. Highest over the deployment prior: {text}."
         marks = Marks(deployment=(weighting.low, weighting.high))
         charts[name] = text, build_chart("part", lines, SMALL, label=label, marks=marks)
     return charts
 
 
-def _make_line(model: str, color: int, rows: pd.DataFrame, *, is_banded: bool = False) -> ChartLine:
-    """Return the line of a model's AUPREC along the prior, with its band if `is_banded`."""
-    names = ("prior", "auprec", "conf_low", "conf_high")
-    x, y, *limits = (rows[name].to_numpy(dtype=np.float64) for name in names if name in rows)
-    low, high = limits if is_banded else (None, None)
-    return ChartLine(model, color, x, y, low, high)
+def _make_lines(
+    frame: pd.DataFrame, colors: Colors, value: str = "auprec", banded: Collection[str] = ()
+) -> list[ChartLine]:
+    """Return each model's line of the column `value` along the prior, with a band if it is in `banded`."""
+    lines, groups = [], {str(model): rows for model, rows in frame.groupby("model", observed=True)}
+    for model, color in colors.items():
+        names = ["prior", value, *(("conf_low", "conf_high") if model in banded else ())]
+        x, y, *limits = groups[model][names].to_numpy(dtype=np.float64).T
+        lines.append(ChartLine(model, color, x, y, limits))
+    return lines
 
 
 def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, int]:
@@ -295,16 +291,13 @@ def _build_headline_charts(
     """Return wide and narrow charts of AUPREC and, if many and trusted, two more of it less the highest."""
     trusted = source.verdict.is_trusted
     banded = _select_banded(source, list(colors)) if trusted else set()
-    groups = _group_by_model(frame)
-    lines = [
-        replace(_make_line(m, color, groups[m], is_banded=m in banded), is_named=color > 0 or not trusted)
-        for m, color in colors.items()
-    ]
+    lines = _make_lines(frame, colors, banded=banded)
+    lines = [replace(line, is_named=line.color > 0 or not trusted) for line in lines]
     is_many = len(colors) > MAX_ROWS
-    y_limits = choose_limits(np.concatenate([line.y for line in lines])) if is_many else (0.0, 1.0)
+    y_limits = choose_limits(np.array([line.y for line in lines])) if is_many else (0.0, 1.0)
     marks = marks._replace(
         has_no_skill=y_limits[0] == 0,
-        crossings=_list_crossings(source, groups) if trusted else (),
+        crossings=_list_crossings(source, lines) if trusted else (),
         strip=list_strip(source, colors, (float(lines[0].x[0]), float(lines[0].x[-1])), marks.rarest),
     )
     wide = WIDE._replace(height=WIDE.height - 50) if source.verdict.warnings else WIDE
@@ -317,8 +310,9 @@ def _build_headline_charts(
     if not is_many or not trusted:
         return charts
     best = frame.groupby("prior")["auprec"].max().to_numpy()
-    lines = [replace(line, y=line.y - best, low=None, high=None) for line in lines]
-    y_limits = choose_limits(np.concatenate([line.y for line in lines]))
+    lines = [replace(line, y=line.y - best, limits=()) for line in lines]
+    y_limits = choose_limits(np.array([line.y for line in lines]))
+
     marks = marks._replace(has_no_skill=False, crossings=[(*each[:3], 0.0) for each in marks.crossings])
     label, wide = label.replace("AUPREC", "AUPREC less the highest", 1), wide._replace(left=LOW.left)
     return charts + _build_both("auprec distance", lines, wide, label=label, y_limits=y_limits, marks=marks)
@@ -331,14 +325,14 @@ def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
     return set(source.verdict.models[: MAX_BANDS if len(models) <= MAX_ROWS else 1])
 
 
-def _list_crossings(source: TestedResult, groups: Mapping[str, pd.DataFrame]) -> list[Crossing]:
+def _list_crossings(source: TestedResult, lines: Sequence[ChartLine]) -> list[Crossing]:
     """Return (prior, low, high, AUPREC there) of up to MAX_CROSSINGS located changes of the highest mean."""
     crossings = source.tables["crossings"]
     located = crossings["conf_low"].notna() & ~(crossings["open_low"] & crossings["open_high"])
-    result = []
+    result, by_model = [], {line.model: line for line in lines}
     for row in iter_rows(crossings[crossings["lead"] & located].head(MAX_CROSSINGS)):
-        rows = groups[str(row.model_above)]
-        value = float(np.interp(np.log(row.prior), np.log(rows["prior"]), rows["auprec"]))
+        line = by_model[str(row.model_above)]
+        value = float(np.interp(np.log(row.prior), np.log(line.x), line.y))
         result.append((row.prior, row.conf_low, row.conf_high, value))
     return result
 
@@ -390,10 +384,10 @@ def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks)
     frame = orient_pairs(source.tables["difference_curves"], reference).sort_values("prior")
     if frame["prior"].nunique() < 2 or not source.verdict.is_trusted:
         return []
-    groups = _group_by_model(frame.rename(columns={"model_a": "model", "estimate": "auprec"}))
-    models = [model for model in colors if model in groups][:MAX_DIFFERENCES]
-    lines = [_make_line(model, colors[model], groups[model], is_banded=True) for model in models]
-    extremes = np.concatenate([np.r_[line.y, line.low, line.high] for line in lines])
+    others = [model for model in colors if model in set(frame["model_a"])][:MAX_DIFFERENCES]
+    chosen = {model: colors[model] for model in others}
+    lines = _make_lines(frame.rename(columns={"model_a": "model"}), chosen, "estimate", others)
+    extremes = np.concatenate([np.r_[line.y, *line.limits] for line in lines])
     cursor = None if marks.cursor is None else float(np.clip(marks.cursor, *lines[-1].x[[0, -1]]))
     label = f"Differences in AUPREC from {shorten_name(reference)} along the prior, with simultaneous bands."
     options = {"y_limits": choose_limits(extremes), "marks": marks._replace(cursor=cursor)}

@@ -120,6 +120,12 @@ class LineWriter:
         first, second = (self.names[model] for model in order_by_estimate(row))
         return f"{first} over {second} by {self.write_difference(row, table, with_p=with_p)}"
 
+    def write_interval(self, crossing: Any) -> str:
+        """Return the interval of a crossing, " (interval 0.1 to 0.2)"; its limits are recorded."""
+        for limit in ("conf_low", "conf_high"):
+            self.add_prior(getattr(crossing, limit), limit, "crossings")
+        return f" (interval {format_prior_interval(crossing)})"
+
     def join_names(self, models: Iterable[str], word: str = "and") -> str:
         """Return "A, B and C" with `word` for "and", or of six or more "A, B, C and N more"."""
         texts = [self.names[model] for model in models]
@@ -318,10 +324,10 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     is_split = facts.state == "by_prior" and len(rows) > 1
     phrases = [_write_ends(rows, writer) if is_split else write_evidence(rows, writer, units)]
     optional = {
-        "equivalent": _write_equivalence,
+        "equivalent": _write_equal_p,
         "detectable": _write_detectable,
         "tied": _write_open_rival,
-        "p_best": _write_p_best,
+        "p_best": _write_first_p_best,
     }
     phrases += [write(facts, writer) for name, write in optional.items() if name not in writer.omit]
     text = f"{'; '.join(filter(None, phrases))}."
@@ -365,11 +371,14 @@ def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
     return f"{word}: {writer.write_lead(_find_open_rival(facts), with_p=False)}"
 
 
-def _write_equivalence(facts: Judgement, writer: LineWriter) -> str:
-    """Return the largest p-value between candidates, "p of equivalence 0.03 (TOST)", or "" unless equal."""
-    if facts.state != "equal":
-        return ""
+def _write_equal_p(facts: Judgement, writer: LineWriter) -> str:
+    """Return `write_equivalence` of the largest p-value between candidates, or "" unless equal."""
     p = _select_candidates(facts, "equivalence")["p_adjusted"].max()
+    return write_equivalence(p, writer) if facts.state == "equal" else ""
+
+
+def write_equivalence(p: float, writer: LineWriter) -> str:
+    """Return "p of equivalence 0.03 (TOST)"."""
     return f"p of equivalence {writer.add_number(p, 'p_adjusted', 'equivalence', format_p)} (TOST)"
 
 
@@ -389,19 +398,20 @@ def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
     return f"detectable difference {writer.add_number(detectable, 'detectable', 'plans')} (power {power})"
 
 
-def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
-    """Return "model-based P(A is best) 0.97", or "" if models are equal, support is partial, or it is nan."""
-    row = next(iter_rows(facts.frames["decisions"]))
-    if facts.state == "equal" or facts.is_partial or np.isnan(row.p_best):
+def _write_first_p_best(facts: Judgement, writer: LineWriter) -> str:
+    """Return `write_p_best` of the first model, or "" if models are equal or support is partial."""
+    is_open = facts.state != "equal" and not facts.is_partial
+    return write_p_best(facts.frames["decisions"], "decisions", writer) if is_open else ""
+
+
+def write_p_best(ranking: pd.DataFrame, table: str, writer: LineWriter) -> str:
+    """Return "model-based P(A is best) 0.97" (or ">0.99") of the first model, or "" if it is nan."""
+    row = next(iter_rows(ranking))
+    if np.isnan(row.p_best):
         return ""
-    p_best = format_p_best(row.p_best, "decisions", writer)
-    return f"model-based P({writer.names[str(row.model)]} is best) {p_best}"
-
-
-def format_p_best(p_best: float, table: str, writer: LineWriter) -> str:
-    """Return P(best) of a model with two decimals, or ">0.99"."""
-    form = partial(format_number, digits=2) if p_best <= 0.995 else lambda _: ">0.99"
-    return writer.add_number(p_best, "p_best", table, form)
+    form = partial(format_number, digits=2) if row.p_best <= 0.995 else lambda _: ">0.99"
+    number = writer.add_number(row.p_best, "p_best", table, form)
+    return f"model-based P({writer.names[str(row.model)]} is best) {number}"
 
 
 # --- where it changes ---------------------------------------------------------------------------------------
@@ -459,11 +469,7 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
     if crossing is not None and crossing.open_low and crossing.open_high:
         return "It may change at a prior that these data cannot locate"
     prior = writer.add_prior(below.prior_high, "prior_high", "regions")
-    interval = ""
-    if crossing is not None:
-        writer.add_prior(crossing.conf_low, "conf_low", "crossings")
-        writer.add_prior(crossing.conf_high, "conf_high", "crossings")
-        interval = f" (interval {format_prior_interval(crossing)})"
+    interval = "" if crossing is None else writer.write_interval(crossing)
     models = f" from {writer.names[str(below.model)]} to {writer.names[str(above.model)]}"
     if facts.state == "by_prior":  # the choice names them
         return f"Means cross at {prior}{interval}"
@@ -566,10 +572,8 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter, rates: Any =
     if design.is_test_set:
         return "Each model was trained once, so retraining is not covered."
     if design.n_folds < MIN_FOLDS:
-        folds = "runs" if design.has_runs else "folds"
-        return (
-            f"Only {writer.add_count(design.n_folds, 'n_folds', 'design')} {folds}: use {MIN_FOLDS} or more."
-        )
+        count = writer.add_count(design.n_folds, "n_folds", "design")
+        return f"Only {count} {'runs' if design.has_runs else 'folds'}: use {MIN_FOLDS} or more."
     if design.overlapping and not design.n_halvings:
         return _write_shared_training(design, writer, rates)
     if design.kind == "independent" and design.reason == "as stated":

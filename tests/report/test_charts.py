@@ -33,7 +33,7 @@ def test_a_line_goes_through_its_points_dashed_without_support():
     np.testing.assert_allclose(xy[:, 0], box.left + (box.right - box.left) * share, atol=0.06)
     expected = 0.5 + 0.3 * PRIORS
     np.testing.assert_allclose((box.bottom - xy[:, 1]) / (box.bottom - box.top), expected, atol=1e-3)
-    drawn = chart([line(low=np.full(9, 0.4), high=np.full(9, 0.8))], rarest=0.03)
+    drawn = chart([line(limits=(np.full(9, 0.4), np.full(9, 0.8)))], rarest=0.03)
     limit = float(drawn.scale.x(0.03))
     dashed, solid, band = (points(drawn.lines[0][name]) for name in ("dashed", "path", "band"))
     assert (dashed[-1].tolist(), drawn.unsupported) == (solid[0].tolist(), limit)
