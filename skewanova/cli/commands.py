@@ -316,11 +316,10 @@ def threshold(
         keywords = shared.merge_design_options(options)
         frame = threshold_table(table, costs=costs, choose_on=choosing, **keywords)
     tables = build_thresholds_table(frame), build_operating_table(frame)
-    texts = [each.to_text(screen_width()) for each in tables]
     markdown = "\n\n".join(each.to_markdown() for each in tables)
     notes = [str(each.message) for each in caught]
     return Findings(
-        "\n\n".join([*texts, *output.warning_lines(notes)]),
+        "\n\n".join([*(each.to_text(screen_width()) for each in tables), *output.warning_lines(notes)]),
         {"threshold": frame, "warnings": notes},
         files=lambda: {"threshold.csv": frame, "threshold.md": markdown},
         table=table,
@@ -398,12 +397,11 @@ def intervals(scores: Path, seed: int, **options: Any) -> Findings:
 
     table = shared.read_table(scores, options)
     frame = skewanova.inference.interval_table(table, rng=seed, **options)
-    units = {"n_clusters": table.n_clusters, "weighted": table.has_weights}
-    claim = skewanova.FoldDesign("test_set", **units).population
-    rendered = build_intervals_table(frame, claim)
+    design = skewanova.FoldDesign("test_set", n_clusters=table.n_clusters, weighted=table.has_weights)
+    rendered = build_intervals_table(frame, design.population)
     return Findings(
         rendered.to_text(screen_width()),
-        {"claim": claim, "intervals": frame},
+        {"claim": design.population, "intervals": frame},
         files=lambda: {"intervals.csv": frame, "intervals.md": rendered.to_markdown()},
         table=table,
         settings=options,

@@ -41,13 +41,6 @@ ERROR_HINTS = (
 )
 
 
-FULL_DISK = "; the disk for temporary rows is full"
-
-
-#: Most characters of an error of the engine in a message.
-MAX_MESSAGE_LENGTH = 300
-
-
 #: Function of some rows, which a worker calls.
 RowFunction = Callable[[pd.DataFrame], Any]
 
@@ -192,12 +185,12 @@ class Backend(Protocol):
             is_full = is_full_disk(cause)
             text = f"{type(cause).__name__} {cause}"
             hints = [hint for pattern, hint in ERROR_HINTS if re.search(pattern, text)]
-            advice = FULL_DISK if is_full else "".join(hints[:1])
+            advice = "; the disk for temporary rows is full" if is_full else "".join(hints[:1])
             # lost workers and errors of the system, which have a number, do not mean a damaged file
             is_explained = advice or getattr(cause, "errno", None) or "OSError(" in lines[0]
             if not is_explained and (description := self._describe_damage()) is not None:
                 raise InputError(f"{self.name}: {description}") from error
-            line = shorten(lines[0], MAX_MESSAGE_LENGTH, placeholder=" ...")
+            line = shorten(lines[0], 300, placeholder=" ...")
             kind = DiskFullError if is_full else InputError
             raise kind(f"{self.name} cannot be read: {line}{advice}") from error
 

@@ -307,14 +307,10 @@ def _pack_pieces(engine: Backend, columns: Mapping[str, str], pos_label: object)
     samples = raise_errors(engine.map_partitions(columns, sample_groups))
     sketches = [item for part in samples for item in part]
     groups, cuts = group_parts(sketches), choose_cuts(sketches, MAX_GROUP_ROWS)
-    written = [
-        (label, "model {!r} in fold {!r}".format(*group))
-        for group, parts in groups.items()
-        for part in parts
-        for label in part.labels
-    ]
+    written = [(label, item.group) for parts in groups.values() for item in parts for label in item.labels]
     labels = [label for label, _ in written]
-    positive = check_labels(labels, pos_label=pos_label, where=lambda row: written[row][1])
+    where: RowName = lambda row: "model {!r} in fold {!r}".format(*written[row][1])  # noqa: E731
+    positive = check_labels(labels, pos_label=pos_label, where=where)
     both = labels[int(np.argmin(positive))], labels[int(np.argmax(positive))]
     needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
     pack = partial(pack_piece, labels=both, pos_label=pos_label)

@@ -257,14 +257,6 @@ def _find_modes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[
 N_RESAMPLES = 499
 
 
-#: Relative ridge on the variances of models, which may be identical.
-RIDGE = 1e-9
-
-
-#: Smaller differences between statistics are rounding errors.
-ROUNDING = 1e-9
-
-
 class JointAgreement(NamedTuple):
     """Joint estimate of one prior by several models."""
 
@@ -291,7 +283,7 @@ def assess_agreement(
     observed, drawn = (np.stack(by_model, axis=-1) for by_model in slopes)
     covariance = np.cov(drawn.T)
     information = np.diag(covariance).copy()
-    covariance += RIDGE * np.diag(information)
+    covariance += 1e-9 * np.diag(information)  # since models may be identical
     weights = np.maximum(np.linalg.solve(covariance, information), 0)
     weights *= (weights @ information) / (weights @ covariance @ weights)
     of_steps, shares = np.linalg.inv(covariance), weights * information / (weights @ information)
@@ -302,7 +294,7 @@ def assess_agreement(
         return np.asarray(((off @ of_steps) * off).sum(axis=-1))
 
     statistic = float(squared_distances(observed))
-    exceeds = squared_distances(drawn - drawn.mean(axis=0)) >= statistic - ROUNDING
+    exceeds = squared_distances(drawn - drawn.mean(axis=0)) >= statistic - 1e-9  # rounding errors
     return JointAgreement(weights, statistic, float((1 + np.sum(exceeds)) / (1 + len(drawn))))
 
 

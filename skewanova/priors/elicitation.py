@@ -28,9 +28,6 @@ MISFIT_WARNING, MISFIT_ERROR = 0.05, 0.25
 QUANTILE_LIMITS = (-700.0, 36.0)
 
 
-RELATIVE_TOLERANCE = 4 * float(np.finfo(np.float64).eps)
-
-
 def shapes_from_quantiles(quantiles: Mapping[float, float]) -> tuple[float, float, list[str]]:
     """Return shapes a, b of quantiles {share: prior}, and [] or a note on a poor fit; raise if none fit."""
     shares, priors = _check_quantiles(quantiles)
@@ -108,7 +105,7 @@ def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, floa
 
 def _find_root(function: Callable[[float], float], limits: tuple[float, float]) -> float:
     """Return the root between two limits; raise ValueError unless the function has opposite signs there."""
-    return float(scipy.optimize.brentq(function, *limits, xtol=1e-14, rtol=RELATIVE_TOLERANCE))
+    return float(scipy.optimize.brentq(function, *limits, xtol=1e-14, rtol=4 * np.finfo(np.float64).eps))
 
 
 def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:

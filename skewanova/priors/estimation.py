@@ -39,10 +39,6 @@ from skewanova.priors.weightings import BetaPrior
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Smallest area under ROC for which chi2 approximates the likelihood ratio well enough.
-MIN_AUC_FOR_CHI2 = 0.75
-
-
 #: Bootstrap samples at each limit, and most updates of a limit to its own quantile.
 N_RESAMPLES, MAX_UPDATES = 999, 3
 
@@ -53,10 +49,6 @@ DENSITY_LEVEL, N_PLACES = 0.999, 41
 
 #: Fewest labelled cases of a class; with fewer, a warning is issued and no further batch is predicted.
 MIN_LABELLED = 2 * mixtures.CASES_PER_BIN
-
-
-#: Smallest part of the range of a further batch that must be within the search limits to clip it to them.
-MIN_INSIDE = 0.01
 
 
 #: Default shift of the scores of a class, in standard deviations, for the sensitivity analysis.
@@ -439,7 +431,7 @@ def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) ->
     tails = (1 - DENSITY_LEVEL) / 2, (1 + DENSITY_LEVEL) / 2
     reached = batches.density_quantile(prediction.log_odds, prediction.density, tails)
     inside = np.clip(reached, *mixtures.log_odds_range(counts.totals[2]))
-    beyond = np.ptp(inside) < MIN_INSIDE * np.ptp(reached)
+    beyond = np.ptp(inside) < 0.01 * np.ptp(reached)  # hardly any of it would be left
     low, high = (reached if beyond else inside).tolist()
     log_odds = np.linspace(low, high, N_PLACES)
     height = np.interp(log_odds, prediction.log_odds, prediction.density)
@@ -525,7 +517,7 @@ def is_chi2_too_small(counts: BinCounts) -> bool:
     """Return True if the rarer class has under 10 labelled cases per bin, or the AUC is within .25 of .5."""
     positive, negative, _ = counts.totals
     few = min(positive, negative) < mixtures.CASES_PER_BIN * len(counts.positive)
-    return bool(few or abs(mixtures.binned_auc(counts) - 0.5) < MIN_AUC_FOR_CHI2 - 0.5)
+    return bool(few or abs(mixtures.binned_auc(counts) - 0.5) < 0.25)
 
 
 def _calibrate_critical_values(peak: Peak, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -31,14 +31,6 @@ N_GRID = 25
 MAX_STEPS, TOLERANCE = 60, 1e-11
 
 
-#: Tolerance of the limits of an interval, in log-odds.
-LIMIT_TOLERANCE = 1e-7
-
-
-#: The smallest prior of the search gives 1 / TENTHS positives among the unlabelled cases.
-TENTHS = 10.0
-
-
 class BinCounts(NamedTuple):
     """Counts by bin of labelled positives, labelled negatives and unlabelled cases."""
 
@@ -109,7 +101,7 @@ def mix_classes(positive: Floats, negative: Floats, prior: Floats) -> Floats:
 
 def log_odds_range(n_unlabelled: Floats) -> tuple[Floats, Floats]:
     """Return the lowest and highest log-odds of the search, a tenth of an unlabelled case from 0 and 1."""
-    low = np.asarray(scipy.special.logit(1 / (TENTHS * np.maximum(n_unlabelled, 1))))
+    low = np.asarray(scipy.special.logit(1 / (10.0 * np.maximum(n_unlabelled, 1))))
     return low, -low
 
 
@@ -179,7 +171,7 @@ def _interval_limit(peak: Peak, end: Floats, value: Floats) -> Floats:
         return np.asarray(sign * (likelihood_ratio_statistic(peak.counts, log_odds, peak.height) - value))
 
     low, high = np.minimum(outer, peak.log_odds), np.maximum(outer, peak.log_odds)
-    inner = find_roots(signed_excess, low, high, close=LIMIT_TOLERANCE)
+    inner = find_roots(signed_excess, low, high, close=1e-7)
     return np.where(sign * signed_excess(outer) > 0, inner, sign * np.inf)
 
 
@@ -336,10 +328,6 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
 # --- audited labels -----------------------------------------------------------------------------------------
 
 
-#: Most strata.
-MAX_STRATA = 5
-
-
 #: Range of priors of the likelihood, and the largest Lagrange multiplier.
 AUDIT_RANGE, MAX_SLOPE = (1e-6, 1 - 1e-6), 1e9
 
@@ -367,7 +355,7 @@ class AuditedStrata(NamedTuple):
         if len(others) or labelled.sum() < CASES_PER_BIN:
             reason = f"the label {others[0]:g}" if len(others) else f"{labelled.sum()}"
             raise InputError(f"{rule}, but has {reason}")
-        n_strata = min(int(labelled.sum()) // CASES_PER_BIN, MAX_STRATA)
+        n_strata = min(int(labelled.sum()) // CASES_PER_BIN, 5)
         edges = np.unique(np.quantile(scores[labelled], np.arange(1, n_strata) / n_strata))
         weight = count_by_bin(scores, edges) / len(scores)
         counts = [count_by_bin(scores[labelled & side], edges) for side in (positive, ~positive)]
