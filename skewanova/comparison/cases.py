@@ -99,6 +99,8 @@ class CasesAnalysis(DesignAnalysis):
         report_stage("pairs of models")
         at_priors = {p: self.compare(item) for p, item in zip(measures.priors, measured, strict=True)}
         pairs, limits = self.compare_families(result, at_priors), self.compute_limits(areas, result)
+        clustered = areas.sample.clustered
+        del areas  # whose jackknife values are large
         differences = build_difference_frame(result).assign(spread=limits.spread)
         frames = self.build_frames(
             decisions,
@@ -106,7 +108,7 @@ class CasesAnalysis(DesignAnalysis):
             effects=add_effect_sizes(differences, alpha=options.alpha, control=options.control),
             equivalence=compute_posterior(result, options.rope, options.family_options),
             assumptions=check_sizes(
-                support, weighting.low, result.estimate, limits.error, clustered=areas.sample.clustered
+                support, weighting.low, result.estimate, limits.error, clustered=clustered
             ),
         )
         low, high = limits.limits

@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import statsmodels.formula.api as smf
 from numpy.typing import NDArray
 from scipy import stats
-from statsmodels.stats.anova import anova_lm
 
 from skewanova.base.checks import (
     Floats,
@@ -119,8 +117,11 @@ class FormulaFit:
         self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool, sum_of_squares: int
     ) -> None:
         """Set `sums` and `resid` as `CompleteFit` does; raise if the rows do not identify the effects."""
+        from statsmodels.formula.api import ols  # loads half of statsmodels, and is seldom used
+        from statsmodels.stats.anova import anova_lm
+
         terms = [f"C({name}, Sum)" for name in codes] + ["C(model, Sum):C(prior, Sum)"] * crossed
-        model = smf.ols(f"y ~ {' + '.join(terms)}", pd.DataFrame(codes).assign(y=values))
+        model = ols(f"y ~ {' + '.join(terms)}", pd.DataFrame(codes).assign(y=values))
         n_cells, n_effects = model.exog.shape
         if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
             effects = f"{n_effects} effects and a residual variance"

@@ -84,7 +84,7 @@ class Sample:
         if self.unit_stratum is not None:
             return self.unit_stratum
         if self.cluster is None:
-            return self.positive.astype(np.intp)
+            return self.positive.astype(np.int8)
         kind = classify_units(self)
         return _merge_single_kinds(kind, np.bincount(kind, minlength=3), clustered=True)
 

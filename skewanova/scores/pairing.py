@@ -88,7 +88,9 @@ def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
         cluster = np.unique(table.codes("cluster")[cases], return_inverse=True)[1].reshape(-1)
     if table.has_weights:
         weight = table.frame["weight"].to_numpy()[cases]
-    positive, score = table.frame["y_true"].to_numpy()[cases], table.frame["y_score"].to_numpy()[order]
+    positive, score = table.frame["y_true"].to_numpy()[cases], table.frame["y_score"].to_numpy()
+    if (np.diff(order) != 1).any():  # else they are not copied
+        score = score[order]
     return tuple(PairedCases(positive, tuple(run), cluster, weight) for run in score.reshape(shape))
 
 
