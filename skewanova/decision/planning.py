@@ -77,9 +77,9 @@ class PowerTarget:
     control: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise unless power, alpha, assurance are in (0, 1), and the difference above 0 and finite."""
+        """Raise unless 0 < alpha <= 0.5, 0 < power, assurance < 1 and, if stated, 0 < difference < inf."""
         for name in GOAL_COLUMNS:
-            check_fraction(getattr(self, name), name)
+            check_fraction(getattr(self, name), name, largest=0.5 if name == "alpha" else 1.0)
         size = 1.0 if self.difference is None else check_number(self.difference, "difference", "above 0")
         if not 0 < size < np.inf:
             raise InputError(f"`difference` must be finite and above 0, but got {size:g}")
