@@ -161,7 +161,7 @@ def join_areas(priors: Floats, areas_by_prior: Iterable[RunAreas | ArcsineAreas]
     rows = []
     for areas in areas_by_prior:
         deviations = areas.sample.deviations(areas.means.values), areas.run_deviations
-        rows.append((areas.means.area, *deviations, *areas.pair_errors(), areas.means_df()))
+        rows.append((areas.means.area, *deviations, *areas.pair_errors(), areas.model_errors()[1]))
     mean, over_cases, over_runs, *spreads = (np.stack(parts, axis=-1) for parts in zip(*rows, strict=True))
     if len(over_cases) > over_cases[0].size or isinstance(areas.sample, SampleSummary):
         flat = over_cases.reshape(len(over_cases), -1)

@@ -193,10 +193,10 @@ def distribute_cases(table: StreamedScores) -> DistributedCases:
     check_paired(table)
     if len(table.folds) > 1:
         check_clustered_runs(table)
-    sampling = table.sampling
+    sampling, sizes = table.sampling, (*table.counts[0, 0].tolist(), 0)
     if sampling is None:
-        return DistributedCases(SampleSummary.from_sizes(table.counts[0, 0]), table.packed, table.parts)
+        return DistributedCases(SampleSummary(sizes=sizes), table.packed, table.parts)
     sums = UnitSums(*(part[0, 0] for part in sampling.sums))
-    sizes = sampling.kinds if table.has_clusters else table.counts[0, 0]
-    sample = SampleSummary.from_sizes(sizes, sums=sums, clustered=table.has_clusters)
+    sizes = sampling.kinds if table.has_clusters else sizes
+    sample = SampleSummary(sizes=sizes, sums=sums, clustered=table.has_clusters)
     return DistributedCases(sample, table.packed, table.parts, sampling.distinct)

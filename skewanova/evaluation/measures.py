@@ -143,8 +143,7 @@ class Evaluation(FrameResult):
         """Return AUPREC (n_models, n_folds, n_priors), nan where a model lacks a fold."""
         pi = check_prior_list(priors, "priors")
         values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
-        model, fold = ({level: i for i, level in enumerate(levels)} for levels in (self.models, self.folds))
-        cells = [(model[m], fold[f]) for m, f in self.curves]
+        cells = [(self.models.index(model), self.folds.index(fold)) for model, fold in self.curves]
         values[tuple(np.transpose(cells))] = areas_of_groups(self.curves, pi, self.area_estimator)
         return values
 

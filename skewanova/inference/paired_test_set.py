@@ -136,11 +136,11 @@ class RunAreas:
         degrees = DegreesOfFreedom(case_df=self.sample.df)
         return compare_run_pairs(self.area, self.covariance, degrees, nested=self.runs == "nested")[1:]
 
-    def means_df(self) -> Floats:
-        """Return the degrees of freedom of each model's mean (n_models,)."""
+    def model_errors(self) -> tuple[Floats, Floats]:
+        """Return errors and df (n_models,) of means: over cases and, unless fixed, over runs."""
         if self.runs == "fixed":
-            return self.means.model_errors()[1]
-        return run_mean_errors(self.area, self.covariance, DegreesOfFreedom(case_df=self.sample.df))[1]
+            return self.means.model_errors()
+        return run_mean_errors(self.area, self.covariance, DegreesOfFreedom(case_df=self.sample.df))
 
 
 def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas:

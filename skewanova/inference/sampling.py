@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -201,17 +201,10 @@ class SampleSummary(Sample):
     None if all are 1.
     """
 
+    positive: Bools = field(default_factory=lambda: np.array([False, True]))
     sizes: tuple[int, ...] = (1, 1, 0)
     sums: UnitSums | None = None
     clustered: bool = False
-
-    @classmethod
-    def from_sizes(
-        cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False
-    ) -> Self:
-        """Return the summary of `sizes` = (negative units, positive units[, clusters with both])."""
-        padded = tuple(int(size) for size in (*sizes, 0)[:3])
-        return cls(np.array([False, True]), sizes=padded, sums=sums, clustered=clustered)
 
     @cached_property
     def n_units(self) -> int:

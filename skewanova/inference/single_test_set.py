@@ -193,10 +193,6 @@ class ArcsineAreas:
         spreads = self.angle_variances
         return self.sample.to_std_errors(spreads.model[:, 0]) * self.scale.slope, spreads.model_df[:, 0]
 
-    def means_df(self) -> Floats:
-        """Return the degrees of freedom of each area (n_models,), as for :class:`RunAreas`."""
-        return self.model_errors()[1]
-
     @property
     def means(self) -> Self:
         """The areas themselves, the means over a single run."""

@@ -220,11 +220,11 @@ def test_areas_of_runs_vary_over_cases_and_over_runs(runs, kind):
     assert found.covariance_of_means == pytest.approx(over_cases + over_runs.get(kind, 0) / 3, rel=1e-9)
     error, df = found.pair_errors()
     if kind == "fixed":
-        assert found.means_df() == pytest.approx(found.sample.estimate_errors(found.means.values)[1])
+        assert found.model_errors()[1] == pytest.approx(found.sample.estimate_errors(found.means.values)[1])
         return
     twin = compare_runs(found.area, covariance, runs=kind, case_df=found.sample.df)
     assert (error, df) == (pytest.approx(twin.std_error), pytest.approx(twin.df_error))
-    assert found.means_df().shape == (2,)
+    assert found.model_errors()[1].shape == (2,)
 
 
 @pytest.mark.parametrize("n_priors", [3, 40])
@@ -238,7 +238,7 @@ def test_curves_of_runs_are_those_at_every_prior(runs, n_priors):
         deviations = found.deviations[:, :, at]
         assert deviations.T @ deviations == pytest.approx(alone.covariance_of_means, rel=1e-8)
         spread = found.pair_error[:, at], found.pair_df[:, at], found.model_df[:, at]
-        for one, other in zip(spread, (*alone.pair_errors(), alone.means_df()), strict=True):
+        for one, other in zip(spread, (*alone.pair_errors(), alone.model_errors()[1]), strict=True):
             assert one == pytest.approx(other)
     assert len(found.deviations) == 3 + min(74, 2 * n_priors)  # runs, and units or as many rows as columns
 

@@ -33,7 +33,7 @@ def cases():
     scores = {"x": rng.normal(size=150).round(1) + positive, "y": rng.integers(0, 3, 150) + 2 * positive}
     scores["z"] = scores["x"] + 1e-7 * rng.normal(size=150)
     curves = {(name, 1): PackedCurve.from_cases(positive, score) for name, score in scores.items()}
-    sizes = SampleSummary.from_sizes([(~positive).sum(), positive.sum()])
+    sizes = SampleSummary(sizes=((~positive).sum(), positive.sum(), 0))
     pieces = Pieces(positive, {(name, 1): score for name, score in scores.items()})
     return Sample(positive), scores, DistributedCases(sizes, curves, pieces)
 
@@ -118,7 +118,7 @@ def as_elsewhere(sample, scores, kinds=None):
     pack = PackedCurve.from_cases if weight is None else partial(WeightedCurve.from_cases, weight=weight)
     curves = {cell: pack(positive, score) for cell, score in scores.items()}
     sums = UnitSums.from_cases(positive.astype(int), sample.unit, weight, 2)
-    counted = SampleSummary.from_sizes(kinds, sums=sums, clustered=sample.cluster is not None)
+    counted = SampleSummary(sizes=tuple(kinds), sums=sums, clustered=sample.cluster is not None)
     distinct = np.unique(1.0 if weight is None else weight)
     return DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))
 
@@ -174,7 +174,7 @@ def test_many_different_weights_and_the_only_positive():
     rng = np.random.default_rng(0)
     positive, weight = np.arange(60) == 7, rng.choice([0.5, 2.0], 60)
     sample, scores = Sample(positive, None, weight), {(name, 1): rng.normal(size=60) for name in "xy"}
-    elsewhere, weighting = as_elsewhere(sample, scores, [59, 1]), UniformPrior(0.1, 0.1)
+    elsewhere, weighting = as_elsewhere(sample, scores, [59, 1, 0]), UniformPrior(0.1, 0.1)
     here = measure_arcsine_areas(sample, scores.values(), weighting, "trapezoid")
     found = elsewhere.measure_areas(measured("xy"), weighting)
     assert elsewhere.sample.single_unit_classes == sample.single_unit_classes

@@ -167,14 +167,14 @@ def test_counts_stand_for_cases_of_weight_above_0():
     assert found.positive.tolist() == [True, False, False]
     assert (found.cluster.tolist(), found.weight.tolist()) == ([1, 0, 0], [1, 2, 3])
     assert (columns.tolist(), found.n_units) == ([[5], [4], [2]], 2)
-    counted = sampling.SampleSummary.from_sizes([9, 6])
+    counted = sampling.SampleSummary(sizes=(9, 6, 0))
     assert (counted.n_units, counted.df, counted.stratum.tolist()) == (15, 5, [0, 1])
     assert [(rows.tolist(), size) for rows, size in counted.strata] == [([0], 9), ([1], 6)]
     assert [counted.effective_size(positive=side) for side in (True, False)] == [6, 9]
     assert counted.single_unit_classes == ()
-    assert sampling.SampleSummary.from_sizes([9, 1]).single_unit_classes == ("the only positive case",)
+    assert sampling.SampleSummary(sizes=(9, 1, 0)).single_unit_classes == ("the only positive case",)
     assert (counted.positive.tolist(), counted.unit_sums.largest.tolist()) == ([False, True], [1, 1])
-    one_of_each = sampling.SampleSummary(np.array([False, True]))
+    one_of_each = sampling.SampleSummary()
     assert (one_of_each.sizes, one_of_each.n_units) == ((1, 1, 0), 2)
     assert one_of_each.single_unit_classes == ("the only positive case", "the only negative case")
     rows = np.array([[3.0, 1.0], [0.0, 2.0]])
