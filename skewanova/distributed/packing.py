@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -100,8 +100,7 @@ def raise_errors(results: Sequence[Any]) -> list[Any]:
     return list(results)
 
 
-@dataclass(frozen=True)
-class PackedGroup:
+class PackedGroup(NamedTuple):
     """The curve of one group, None if all cases have weight 0, and a negative and a positive label."""
 
     group: Group
@@ -144,8 +143,7 @@ def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object
 # --- groups in pieces ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class GroupSample:
+class GroupSample(NamedTuple):
     """A sample of the scores that a partition has of one group.
 
     Every score represents equally many rows. `labels` are the distinct labels, as written.
@@ -227,8 +225,7 @@ def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> 
     return counts.sum().reset_index()[[*levels[:-1], *sums[:-1], "piece", "n"]]
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """The curve of the cases of a group between two scores."""
 
     group: Group
@@ -518,14 +515,9 @@ def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: ob
 
 def _join_cases(parts: Sequence[CaseSummary], folds: Sequence[Label]) -> CaseSummary:
     """Return the summary of the cases of all buckets, examples sorted by fold and name."""
-    examples = (example for part in parts for example in part.examples)
-    return CaseSummary(
-        shared=np.sum([part.shared for part in parts], axis=0),
-        n_cases=sum(part.n_cases for part in parts),
-        n_positive=sum(part.n_positive for part in parts),
-        unpaired=np.sum([part.unpaired for part in parts], axis=0),
-        examples=tuple(sorted(examples, key=lambda x: (folds.index(x[1]), isinstance(x[0], str), x[0]))),
-    )
+    *counts, examples = zip(*parts, strict=True)
+    order = sorted(chain(*examples), key=lambda x: (folds.index(x[1]), isinstance(x[0], str), x[0]))
+    return CaseSummary._make([*map(sum, counts), tuple(order)])
 
 
 def _summarize_sampling(

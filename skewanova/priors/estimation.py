@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -523,14 +523,12 @@ def is_chi2_too_small(counts: BinCounts) -> bool:
 def _calibrate_critical_values(peak: Peak, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return bootstrap critical values, at least chi2's, of the likelihood ratio at lower and upper limit."""
     seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
-    counts = peak.counts
-    ends = mixtures.log_odds_range(counts.totals[2])
+    draw = partial(mixtures.bootstrap_critical_value, peak.counts, level=level, n_resamples=N_RESAMPLES)
+    ends = mixtures.log_odds_range(peak.counts.totals[2])
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
     for _ in range(MAX_UPDATES):
-        updated = []
-        for limit in mixtures.interval_limits(peak, (critical[0], critical[1])):
-            options: dict[str, Any] = {"n_resamples": N_RESAMPLES, "rng": np.random.default_rng(seeds)}
-            updated.append(mixtures.bootstrap_critical_value(counts, np.clip(limit, *ends), level, **options))
+        limits = np.clip(mixtures.interval_limits(peak, (critical[0], critical[1])), *ends)
+        updated = [draw(limit, rng=np.random.default_rng(seeds)) for limit in limits]
         settled = all(abs(new - old) < 0.01 * old for new, old in zip(updated, critical, strict=True))
         critical = [np.maximum(new, old) for new, old in zip(updated, critical, strict=True)]
         if settled:

@@ -318,16 +318,12 @@ class BetaPrior:
     @property
     def low(self) -> float:
         """Prior below which the weight is negligible (1e-3 of it lies below)."""
-        return self._quantile(1e-3)
+        return float(np.clip(beta_quantile(self.a, self.b, 1e-3), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     @property
     def high(self) -> float:
         """Prior above which the weight is negligible (1e-3 of it lies above)."""
-        return self._quantile(1 - 1e-3)
-
-    def _quantile(self, share: float) -> float:
-        """Return the prior below which this share of the weight lies, clipped away from 0 and 1."""
-        return float(np.clip(beta_quantile(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
+        return float(np.clip(beta_quantile(self.a, self.b, 1 - 1e-3), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Return ascending priors and weights summing to 1, by Gauss-Legendre over the log-odds."""
