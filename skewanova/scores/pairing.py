@@ -399,10 +399,9 @@ def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck
     if not isinstance(table, ScoreTable) or len(table.frame) < MIN_NAMED_CASES * len(table.models):
         return
     works = (auc.mean() - 0.5).abs() >= MIN_AUC_GAIN
-    each = table.frame.groupby("model", sort=False, observed=True)["y_score"]
     named = [
         str(model)
-        for model, score in each
+        for model, score in table.frame.groupby("model", sort=False, observed=True)["y_score"]
         if (np.mod(score, 1) == 0).all() and score.is_unique and not (len(auc) == 1 and works[model])
     ]
     if named:

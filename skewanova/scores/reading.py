@@ -206,9 +206,8 @@ def scores_from_wide(
     rest = None if models is None else with_role
     named = {role: roles.get(role) or role for role in (*roles, *HALVING_COLUMNS)}
     text = [name for name in with_role if name != named["weight"]]
-    column_map = ColumnMap([*stated, *(models or ())], rest, text, pos_label=pos_label)
     with _explain_columns(models, named["weight"]):
-        raw = load_table(source, column_map)
+        raw = load_table(source, ColumnMap([*stated, *(models or ())], rest, text, pos_label=pos_label))
         wide = raw.frame
         chosen = [column for column in wide.columns.tolist() if column not in with_role]
         scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
@@ -311,8 +310,7 @@ def read_datasets(
     )
     check_any_row(len(raw.frame))
     dataset = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
-    frame = add_fold(raw.frame, "read_datasets(table, ")
-    rest = replace(raw, frame=frame.drop(columns=DATASET_COLUMN))
+    rest = replace(raw, frame=add_fold(raw.frame, "read_datasets(table, ").drop(columns=DATASET_COLUMN))
     for code, name in enumerate(dataset.categories):
         with prefix_errors(f"data set {name!r}", "read_datasets"):
             tables[name] = build_scores(rest.take(np.flatnonzero(dataset.codes == code)), pos_label)

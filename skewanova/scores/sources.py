@@ -98,8 +98,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         _check_memory(sum(parquet.sizes.values()), name, _write_remedy(path, columns))
         names = columns.select(parquet.schema.names, name)
         schema = pa.schema([parquet.schema.field(column) for column in names])
-        frame = read_batches(parquet.batches(names), schema, labels=columns.text, source=name)
-        return frame, parquet.where
+        return read_batches(parquet.batches(names), schema, labels=columns.text, source=name), parquet.where
     if not is_text(path):
         raise InputError(f"{name} must be written as .csv, .csv.gz, .jsonl, .ndjson or .parquet")
     n_bytes = path.stat().st_size * (GZIP_FACTOR if path.suffix.lower() == ".gz" else 1)

@@ -424,8 +424,7 @@ class Halvings:
     @property
     def _sizes(self) -> NDArray[np.intp]:
         """Number of folds in every half, of shape (n_halvings, 2)."""
-        flat = np.bincount(2 * self.halving + self.half, minlength=2 * self.n_halvings)
-        return flat.reshape(-1, 2)
+        return np.bincount(2 * self.halving + self.half, minlength=2 * self.n_halvings).reshape(-1, 2)
 
     @cached_property
     def curves(self) -> GroupCurves:
