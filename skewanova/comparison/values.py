@@ -369,7 +369,7 @@ def resolve_design(design: str | FoldDesign, table: ValueTable) -> tuple[FoldDes
         return FoldDesign("repeated_kfold", 1 / table.run_size, n_folds=n_folds, reason=reason), "fold"
     if table.has_datasets or name not in VALUES_DESIGNS:
         raise InputError(_ask_for_design(name, table))
-    return design_without_cases(n_folds, as_design(design), remedy=""), "fold"
+    return design_without_cases(n_folds, as_design(design), can_add_cases=False), "fold"
 
 
 def _ask_for_design(name: str, table: ValueTable) -> str:

@@ -304,7 +304,7 @@ def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
         notes = _independence_warnings(table, inferred, stated)
     else:
         notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if _is_ambiguous(table, stated) else ()
-    design = design_without_cases(n_folds, stated, remedy="" if table.has_cases else ADD_CASES)
+    design = design_without_cases(n_folds, stated, can_add_cases=not table.has_cases)
     return replace(design, warnings=(*notes, *design.warnings))
 
 
@@ -382,11 +382,7 @@ def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     return replace(design, reason=reason, warnings=tuple(notes), correlation=stated.correlation)
 
 
-#: Remedy for a table whose folds cannot be told from its cases.
-ADD_CASES = "add a case column, or "
-
-
-def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CASES) -> FoldDesign:
+def design_without_cases(n_folds: int, stated: FoldDesign, *, can_add_cases: bool = True) -> FoldDesign:
     """Return the stated design of folds without cases; raise for runs, halvings, repeated_kfold of no size.
 
     One fold is a test set, ``auto`` hold-out. A size not stated is 1 / n_folds (kfold) or assumed (warning).
@@ -406,7 +402,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CAS
     if kind == "kfold":
         return replace(design, test_fraction=1 / n_folds, reason="as stated")
     if kind == "repeated_kfold":
-        cases = "; or add a case column" * bool(remedy)
+        cases = "; or add a case column" * can_add_cases
         raise InputError(
             "design='repeated_kfold' needs the size of the folds: state `test_fraction`, as in "
             f"design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1{cases}"
@@ -416,7 +412,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CAS
     unknown, example = unstated if stated.kind == "auto" else ("how large the folds are", kind)
     note = (
         f"cannot tell {unknown}, so repeated hold-out of one data set with {fraction:.0%} test cases is "
-        f"assumed; {remedy}state the design, as in "
+        f"assumed; {'add a case column, or ' * can_add_cases}state the design, as in "
         f"design=skewanova.FoldDesign({example!r}, test_fraction=0.1), or --design {example} "
         "--test-fraction 0.1"
     )

@@ -124,7 +124,7 @@ def read_in_memory(
 def load_rows(
     source: object, columns: Mapping[str, str] | None, pos_label: object, classes: Sequence[str] = ()
 ) -> RawTable:
-    """Return unchecked columns, fold 1 if it lacks, `classes` in place of y_score; raise for 2 data sets."""
+    """Return unchecked columns (all fold 1 if none), `classes` for y_score; raise for several data sets."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame and raw.frame[DATASET_COLUMN].nunique(dropna=False) > 1:
         names = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
