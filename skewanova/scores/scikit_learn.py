@@ -630,5 +630,5 @@ def _build_table(
     try:
         return replace(build_scores(RawTable(frame, where), None), n_cases=len(data.positive))
     except InputError as error:  # here clusters are groups
-        text = re.sub("; if they are of several folds.*", "; test each case once in a fold", str(error))
+        text = re.sub("; leave repeats out or, .*", "; test each case once in a fold", str(error))
         raise InputError(re.sub("`cluster`|the column cluster", "`groups`", text)) from error

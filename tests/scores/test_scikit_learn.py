@@ -199,9 +199,8 @@ def test_failures_scores_and_responses_that_are_missing_are_named():
         message = f"has no {missing}predict_proba to score cases with; use another model$"
         with pytest.raises(TypeError, match=message):
             sa.scores_from_estimators({"A": Unscored()}, X, Y, response_method=method)
-    groups = np.arange(200) // 4
     with pytest.raises(sa.InputError, match=r"or leave out `groups` if its cases are no more alike"):
-        sa.scores_from_estimators({"A": BAYES}, X, Y, groups=groups, cv=list(KFold(7).split(X)))
+        sa.scores_from_estimators({"A": BAYES}, X, Y, groups=np.arange(200) // 4, cv=list(KFold(7).split(X)))
 
 
 class Unscored(ClassifierMixin, BaseEstimator):
@@ -230,6 +229,7 @@ def test_training_sets_of_one_class(scored):
     ([1, 0, 0, 0], KFold(2), "`cv` needs at least 2 positive cases .* there are 1; add such cases"),
     ([0, 0, 0, 0], 3, "`y` must hold both classes, but has no positive case"),
     ([1, 1, 0, 0], KFold(4), "every split .* fold 1 has no negative case to test; stratify by cv=2$"),
+    ([1, 1, 0, 0], [(range(4), [0, 3, 3])], r"\(model, .* at row 3 of X .*; test each case once in a fold$"),
 ])  # fmt: skip
 @each("scored", [sa.scores_from_estimators, sa.compare_estimators])
 def test_four_cases(scored, labels, cv, message):
