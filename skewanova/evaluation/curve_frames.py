@@ -142,9 +142,6 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     return _cross_frame(columns, model=evaluation.models, prior=grid)
 
 
-SUPPORT_COLUMNS = ("prior", "effective_negatives", "needed", "supported")
-
-
 def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
     """Return at which priors the negatives are enough to estimate the precision.
 

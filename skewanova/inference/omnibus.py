@@ -187,13 +187,10 @@ def omnibus_test(
     return make_omnibus_result(method, role, f_test, contrasts=model_contrasts(values), note=note)
 
 
-def kernel_arguments(
-    test: TestInfo, *, inflation: float, halves: Floats | None, n_resamples: int, rng: Seed
-) -> dict[str, Any]:
-    """Return those of inflation, halves, n_resamples and rng that a test needs, as keyword arguments."""
-    needs: dict[str, Any] = {"inflation": inflation} if test.needs_ratio else {}
-    needs |= {"halves": halves} if test.needs_halvings else {}
-    return needs | ({"n_resamples": n_resamples, "rng": rng} if test.needs_draws else {})
+def kernel_arguments(test: TestInfo, **options: Any) -> dict[str, Any]:
+    """Return those of the options inflation, halves, n_resamples and rng that a test needs."""
+    needs = {"inflation": test.needs_ratio, "halves": test.needs_halvings}
+    return {name: value for name, value in options.items() if needs.get(name, test.needs_draws)}
 
 
 def _resampling_f_test(values: Floats, *, rearrange: Callable[..., Floats], **draws: Any) -> FTest:

@@ -11,7 +11,6 @@ from messages import expect_error, expect_warning
 import skewanova as sa
 from skewanova.decision.choice import CHOICE_COLUMNS
 from skewanova.decision.leads import CROSSING_COLUMNS, DIFFERING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
-from skewanova.evaluation.curve_frames import SUPPORT_COLUMNS
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, PRIOR_PAIR_COLUMNS
 
@@ -29,7 +28,7 @@ COLUMNS = {
     "regions": list(REGION_COLUMNS), "crossings": list(CROSSING_COLUMNS), "leaders": list(LEADER_COLUMNS),
     "differing_priors": list(DIFFERING_COLUMNS),
     "decisions": [*MERITS.split(), *CHANCES.split(), "sensitivity", "loss_per_tenfold"],
-    "choices": list(CHOICE_COLUMNS), "support": list(SUPPORT_COLUMNS),
+    "choices": list(CHOICE_COLUMNS), "support": ["prior", "effective_negatives", "needed", "supported"],
 }  # fmt: skip
 
 
