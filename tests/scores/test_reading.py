@@ -71,7 +71,7 @@ def test_half_a_character_is_named(column):
 
 @pytest.mark.parametrize(("read", "missing", "hint"), [
     (sa.read_scores, "y_true", "read_scores(table, columns={'y_true': NAME}), or --label-column NAME"),
-    (sa.read_scores, "model", "NAME; read one column per model with skewanova.scores_from_wide(table), or"),
+    (sa.read_scores, "model", "read one column per model with skewanova.scores_from_wide(table), or --wide"),
     (sa.read_datasets, "model", "another name with skewanova.read_datasets(table, columns={'model': NAME})"),
     (sa.scores_from_wide, "y_true", "name it by y_true='NAME' (--label-column NAME)"),
     (partial(sa.scores_from_wide, models=["z"]), "z", "correct the name, or rename the column"),
@@ -82,7 +82,7 @@ def test_half_a_character_is_named(column):
 def test_a_missing_column_can_be_named_as_the_message_says(read, missing, hint):
     frame = LONG.assign(dataset="x", a=0.1, b=0.2).drop(columns=missing, errors="ignore")
     columns = {"columns": {"fold": missing}} if missing == "fold_" else {}
-    expect_error(rf"must have the column '{missing}'.*; .*{re.escape(hint)}", read, frame, **columns)
+    expect_error(rf"must have the column '{missing}'.*; .*{re.escape(hint)}$", read, frame, **columns)
 
 
 def test_missing_columns_are_named_at_once_with_remedies():
