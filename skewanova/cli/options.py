@@ -290,9 +290,9 @@ def accept_estimate(parse: Callable[[str], T]) -> Callable[[str], T | Path]:
     """Return a parser like `parse`, which returns the (unread) path for the text ``estimate:PATH``."""
 
     def parse_or_path(text: str) -> T | Path:
-        if not text.strip().startswith(ESTIMATE):
+        before, prefix, name = text.strip().partition(ESTIMATE)
+        if before or not prefix:
             return parse(text)
-        name = text.strip().removeprefix(ESTIMATE)
         if not name:
             raise InputError("estimate: needs a file of unlabelled scores, such as estimate:field.csv")
         return Path(name)

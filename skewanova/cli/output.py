@@ -233,9 +233,8 @@ def comparison_as_json(result: Any) -> dict[str, Any]:
     """Return verdict or choices, sentences and frames by name, with settings or the comparisons of parts."""
     from skewanova.report.source import COMPUTED_FRAMES, TestedResult
 
-    verdict = {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {}
-    choices = {} if verdict else {"choices": result.choices}
-    words = {**verdict, **choices, "conclusions": result.conclusions, "warnings": result.warnings}
+    head = {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {"choices": result.choices}
+    words = {**head, "conclusions": result.conclusions, "warnings": result.warnings}
     if isinstance(result, TestedResult):
         names = [name for name in result.FRAMES if name not in {*COMPUTED_FRAMES, "residuals"}]
         return {"settings": result.settings, **words, **{name: result.tables[name] for name in names}}
