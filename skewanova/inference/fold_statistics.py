@@ -260,21 +260,21 @@ def fraction_best(means: Floats) -> Floats:
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
-def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
-    """Return 2^(n_folds - 1) rows of signs, row 0 all 1, and True; or n_resamples + 1 if fewer, and False."""
+def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
+    """Return all 2^(n_folds - 1) rows of signs, or n_resamples + 1 random ones if fewer; row 0 is all 1."""
     # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
     if 2 ** (n_folds - 1) <= n_resamples + 1:
-        return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)]), True
+        return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)])
     signs = make_generator(rng).choice((1.0, -1.0), size=(n_resamples + 1, n_folds))
     signs[0] = 1.0
-    return signs, False
+    return signs
 
 
 @limit_blas_threads()
 def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
     """Return p of equal means by the blocked F under sign flips of independent, symmetric fold profiles."""
     centred = _centre_folds(values)
-    signs, _ = draw_sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
+    signs = draw_sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
     effects = signs @ centred  # (..., n_arrangements, n_models)
     return _upper_tail_share((effects**2).sum(axis=-1))
 
@@ -301,7 +301,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
     """Return adjusted p (..., n_pairs) by step-down max-T under all sign flips, or random ones if many."""
     # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do
-    signs, _ = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
+    signs = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
     difference = pair_differences(values)
     order = np.argsort(squared_t(difference, signs[:1])[..., 0, :], axis=-1)[..., None, :]
     ranked = np.take_along_axis(difference, order, axis=-1)  # the least extreme first: its maximum is itself

@@ -421,7 +421,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
     tests, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng)
     a, b = fold_statistics.pair_indices(values.shape[1])
-    signs, _ = fold_statistics.draw_sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
+    signs = fold_statistics.draw_sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
     difference = values[:, a] - values[:, b]
     centred = difference - difference.mean(axis=0)
     blocks = fold_statistics.split_rows(signs[1:], fold_statistics.BLOCK_SIZE // len(a))
