@@ -298,20 +298,13 @@ class FoldTests:
 
     def test_family(self, method: str) -> pd.DataFrame:
         """Return `POSTHOC_COLUMNS`, a row a pair, of one test, by `p_adjust` unless it adjusts by itself."""
-        options = self.options
+        settings, rng = self.options.family_options, self.options.rng
         if method == "tukey":
-            anova = two_way_anova(self.frame, alpha=options.alpha)
-            return tukey_hsd(anova, alpha=options.alpha, order=self.models).to_frame()
-        return posthoc(
-            self.source,
-            method=method,
-            p_adjust=options.p_adjust if get_test(method).needs_adjustment else None,
-            control=options.control,
-            alpha=options.alpha,
-            ratio=self.ratio,
-            order=self.models,
-            rng=options.rng,
-        )
+            anova = two_way_anova(self.frame, alpha=self.options.alpha)
+            return tukey_hsd(anova, alpha=self.options.alpha, order=self.models).to_frame()
+        if not get_test(method).needs_adjustment:
+            settings["p_adjust"] = None
+        return posthoc(self.source, method=method, ratio=self.ratio, order=self.models, rng=rng, **settings)
 
     def describe_pairs(self, rope: float | None) -> dict[str, pd.DataFrame]:
         """Return the frames `effects` and, unless `rope` is None, `equivalence`, a row a pair."""
@@ -340,8 +333,7 @@ class FoldsAnalysis(DesignAnalysis):
     @property
     def tests(self) -> FoldTests:
         """Tests of IAUPREC over folds."""
-        measures = self.evaluation
-        return FoldTests(measures, measures.models, measures.design, self.options)
+        return FoldTests(self.evaluation, self.evaluation.models, self.evaluation.design, self.options)
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Return the primary, published and secondary tests over folds, frames by name, and warnings."""
@@ -349,13 +341,10 @@ class FoldsAnalysis(DesignAnalysis):
         report_stage("tests of all models")
         primary, *secondary = tests.test_models()
         report_stage("pairs of models")
-        frames = self.build_frames(
-            decisions,
-            tests.test_pairs(self._compare_as_published(tests.pairwise)),
-            **tests.describe_pairs(options.rope),
-            assumptions=assumptions(measures.iauprec, alpha=options.alpha),
-            **self.describe_published(),
-        )
+        pairs = tests.test_pairs(self._compare_as_published(tests.pairwise))
+        sizes = tests.describe_pairs(options.rope)
+        checks = assumptions(measures.iauprec, alpha=options.alpha)
+        frames = self.build_frames(decisions, pairs, assumptions=checks, **sizes, **self.describe_published())
         return Analysis((primary, *self.published, *secondary), frames, warn_each(tests.list_warnings()))
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:

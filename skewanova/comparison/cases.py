@@ -45,13 +45,6 @@ CasesComparison = TestSetComparison | RunsComparison
 MIN_POSITIVES_TIMES_AREA = 10
 
 
-#: Columns of the differences, and the attributes of a comparison that they hold.
-DIFFERENCE_COLUMNS = {
-    "model_a": "model_a", "model_b": "model_b", "estimate": "difference", "std_error": "std_error",
-    "df": "df_error", "statistic": "statistic",
-}  # fmt: skip
-
-
 #: Columns that are nan if a pair is not tested.
 TEST_COLUMNS = ["std_error", "df", "statistic", "p_value", "p_adjusted", "conf_low", "conf_high"]
 
@@ -99,18 +92,12 @@ class CasesAnalysis(DesignAnalysis):
         report_stage("pairs of models")
         at_priors = {p: self.compare(item) for p, item in zip(measures.priors, measured, strict=True)}
         pairs, limits = self.compare_families(result, at_priors), self.compute_limits(areas, result)
-        clustered = areas.sample.clustered
-        del areas  # whose jackknife values are large
-        differences = build_difference_frame(result).assign(spread=limits.spread)
-        frames = self.build_frames(
-            decisions,
-            pairs,
-            effects=add_effect_sizes(differences, alpha=options.alpha, control=options.control),
-            equivalence=compute_posterior(result, options.rope, options.family_options),
-            assumptions=check_sizes(
-                support, weighting.low, result.estimate, limits.error, clustered=clustered
-            ),
+        checks = check_sizes(
+            support, weighting.low, result.estimate, limits.error, clustered=areas.sample.clustered
         )
+        del areas  # whose jackknife values are large
+        differences = self.describe_pairs(result, limits.spread, options.rope)
+        frames = self.build_frames(decisions, pairs, assumptions=checks, **differences)
         low, high = limits.limits
         frames["ranking"] = frames["ranking"].assign(conf_low=low, conf_high=high)
         if isinstance(result, RunsComparison):
@@ -121,6 +108,16 @@ class CasesAnalysis(DesignAnalysis):
         """Return the primary test of all models, an F test."""
         numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
         return make_omnibus_result(self.primary_test, "primary", FTest(*map(np.asarray, numbers)))
+
+    def describe_pairs(
+        self, result: CasesComparison, spread: Floats, rope: float | None
+    ) -> dict[str, pd.DataFrame]:
+        """Return `effects`, in SDs `spread` (n_pairs,), and, unless `rope` is None, `equivalence`."""
+        options, differences = self.options, build_difference_frame(result).assign(spread=spread)
+        frames = {"effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control)}
+        if rope is not None:
+            frames["equivalence"] = compute_posterior(result, rope, options.family_options)
+        return frames
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Return `POSTHOC_COLUMNS`, a row a pair: the primary test over another deployment prior."""
@@ -152,9 +149,8 @@ class CasesAnalysis(DesignAnalysis):
                 f"`pairwise` must be 'auto' here, because this design tests pairs over cases "
                 f"({get_test(test).name}) and not over folds, but got {pairwise!r}"
             )
-        return adjust_family(
-            build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings
-        )
+        rows = build_difference_frame(result).assign(test=test, p_value=result.p_value)
+        return adjust_family(rows, **settings)
 
 
 @dataclass(frozen=True)
@@ -198,14 +194,9 @@ class RunsAnalysis(CasesAnalysis):
         """Return tests of models and pairs over runs and cases, or over cases only if runs are fixed."""
         if areas.runs == "fixed":
             return super().compare(areas.means)
-        return compare_runs(
-            areas.area,
-            areas.covariance,
-            models=self.evaluation.models,
-            confidence_level=1 - self.options.alpha,
-            runs=areas.runs,
-            case_df=areas.sample.df,
-        )
+        shared: dict[str, Any] = {"models": self.evaluation.models, "case_df": areas.sample.df}
+        level = 1 - self.options.alpha
+        return compare_runs(areas.area, areas.covariance, runs=areas.runs, confidence_level=level, **shared)
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Return the tests over runs and cases and the published ANOVAs, with all frames; no warnings."""
@@ -241,7 +232,9 @@ def _compute_spread(result: CasesComparison, areas: RunAreas) -> Floats:
 
 def build_difference_frame(result: CasesComparison) -> pd.DataFrame:
     """Return model_a, model_b, estimate, std_error, df, statistic (t), a row a pair in ranking order."""
-    return pd.DataFrame({name: getattr(result, value) for name, value in DIFFERENCE_COLUMNS.items()})
+    pairs = pd.DataFrame({"model_a": result.model_a, "model_b": result.model_b})
+    numbers = {"estimate": result.difference, "std_error": result.std_error, "df": result.df_error}
+    return pairs.assign(**numbers, statistic=result.statistic)
 
 
 def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -72,9 +72,8 @@ class PooledPrior(EstimatedPrior):
 
     def describe(self, caveats: Sequence[str] = ()) -> str:
         """Return a phrase: number of models, in doubt with caveats or disagreement, estimate and interval."""
-        caveats = [*caveats, *(["they do not agree"] if not self.agree else [])]
-        models = f"{len(self.weights)} models{estimation.caveat_phrase(caveats)}"
-        return f"the prior estimated from unlabelled scores of {models}: {self}"
+        in_doubt = estimation.caveat_phrase(caveats if self.agree else ["they do not agree"])
+        return f"the prior estimated from unlabelled scores of {len(self.weights)} models{in_doubt}: {self}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row with the columns of `PriorEstimates.to_frame`.
@@ -122,9 +121,8 @@ class PriorEstimates(FrameResult):
 
     def describe(self) -> str:
         """Return a phrase on the prior and the model or models that estimate it."""
-        if isinstance(self.prior, PooledPrior):
-            return self.prior.describe(self.caveats)
-        return self.prior.describe()
+        prior = self.prior
+        return prior.describe(self.caveats) if isinstance(prior, PooledPrior) else prior.describe()
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -303,10 +301,9 @@ def _pool_models(
     n_bins = [len(item.bins.edges) + 1 for item in parts]
     best_prior = float(expit(log_odds[ratio.argmin()]))
     agreement = batches.assess_agreement(bins, n_bins, best_prior, rng=make_generator(rng))
+    tested: dict[str, Any] = {"statistic": agreement.statistic, "p_value": agreement.p_value}
     if agreement.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
-        return replace(
-            _pool_widest(estimates, level), statistic=agreement.statistic, p_value=agreement.p_value
-        )
+        return replace(_pool_widest(estimates, level), **tested)
     log_odds, ratio = _compute_joint_ratio(parts, agreement.weights)
     best, last = int(ratio.argmin()), len(ratio) - 1
     conf_low, conf_high = expit(_invert_ratio(log_odds, ratio, level)).tolist()
@@ -320,9 +317,8 @@ def _pool_models(
         log_odds=grid,
         log_density=-np.interp(grid, log_odds, ratio) / 2,
         weights=dict(zip(estimates, (agreement.weights / agreement.weights.sum()).tolist(), strict=True)),
-        statistic=agreement.statistic,
-        p_value=agreement.p_value,
         method="pooled",
+        **tested,
     )
 
 

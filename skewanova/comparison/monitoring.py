@@ -29,15 +29,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.text import Table, build_table, format_column, format_limits, merge_notes, shorten_name
-from skewanova.comparison.diff import (
-    WRITTEN_FOLDER,
-    check_ranking,
-    describe_other,
-    describe_path,
-    get_leader,
-    load_ranking,
-    read_result_csv,
-)
+from skewanova.comparison import diff
 from skewanova.comparison.result import Comparison
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.sampling import Sample
@@ -274,7 +266,7 @@ def monitor(
     rng = make_generator(rng)
     looks = looks if looks is None else check_count(looks, "looks", minimum=1)
     frames = _load_frames(comparison)
-    chosen = get_leader(frames["ranking"])
+    chosen = diff.get_leader(frames["ranking"])
     field_scores = as_unlabelled(unlabelled)
     if chosen not in field_scores.models:
         raise InputError(
@@ -322,7 +314,7 @@ def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
 
 def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[DeploymentPrior, str]:
     """Return the prior, else the comparison's (a folder's only if uniform or one prior), and estimator."""
-    settings = load_ranking(comparison, "comparison")[1]
+    settings = diff.load_ranking(comparison, "comparison")[1]
     estimator = check_choice(str(settings.get("area_estimator", "trapezoid")), ESTIMATORS, "area_estimator")
     if deployment_prior is not None:
         return as_deployment_prior(deployment_prior), estimator
@@ -487,14 +479,13 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     if isinstance(comparison, Comparison):
         return {name: comparison.tables[name] for name in names}
     if not isinstance(comparison, str | os.PathLike):
-        raise InputError(f"`comparison` must be a Comparison or a folder, {describe_other(comparison)}")
+        raise InputError(f"`comparison` must be a Comparison or a folder, {diff.describe_other(comparison)}")
+    path = Path(comparison)
     try:
-        return _check_frames(
-            {name: read_result_csv(Path(comparison) / "tables" / f"{name}.csv") for name in names}
-        )
+        return _check_frames({n: diff.read_result_csv(path / "tables" / f"{n}.csv") for n in names})
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
-            f"`comparison` must be {WRITTEN_FOLDER} and not edited, {describe_path(Path(comparison))}"
+            f"`comparison` must be {diff.WRITTEN_FOLDER} and not edited, {diff.describe_path(path)}"
             + f" ({error})" * isinstance(error, ValueError)
         ) from error
 
@@ -513,7 +504,7 @@ def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFra
             raise ValueError("score_bins.csv has no cases of a class, or no valid number of them")
         if not (len(edges) and np.isfinite(edges).all() and (np.diff(edges) > 0).all()):
             raise ValueError("score_high of score_bins.csv does not rise")
-    return {"ranking": check_ranking(frames["ranking"]), "leaders": leaders, "score_bins": bins}
+    return {"ranking": diff.check_ranking(frames["ranking"]), "leaders": leaders, "score_bins": bins}
 
 
 def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:

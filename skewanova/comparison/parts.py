@@ -25,7 +25,7 @@ from skewanova.base.checks import (
     prefix_errors,
     warn_each,
 )
-from skewanova.base.frames import iter_rows
+from skewanova.base.frames import iter_rows, list_distinct
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.base.text import Table, escape_text, format_with_error, merge_notes, shorten_names, wrap_lines
 from skewanova.comparison.analysis import choose_datasets_test, group_models
@@ -175,11 +175,10 @@ class DatasetsComparison(PartsResult):
 
     def _build_tables(self) -> tuple[Table, ...]:
         """Return the text tables of the ranking, of mean IAUPREC by data set, and of the meta-analysis."""
-        models = self.ranking["model"].tolist()
-        rows = []
-        for name, group in self.iauprec.groupby("dataset", sort=False, observed=True):
-            means = {row.model: format_with_error(row.iauprec, row.std_error) for row in iter_rows(group)}
-            rows.append((str(name), *(means[model] for model in models)))
+        models, means = self.ranking["model"].tolist(), iter_rows(self.iauprec)
+        cells = {(row.dataset, row.model): format_with_error(row.iauprec, row.std_error) for row in means}
+        names = list_distinct(self.iauprec["dataset"])
+        rows = [(name, *(cells[name, model] for model in models)) for name in names]
         caption = "Mean IAUPREC (corrected standard error) by data set"
         return (
             ACROSS_TABLE.build(self.ranking, groups=write_group_note(self.ranking)),
@@ -597,5 +596,4 @@ def _check_class_priors(
 
 def _stack_classes(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the frames of all classes as one, with a first column `class`."""
-    stacked = pd.concat(frames, names=["class"]).reset_index(level="class")
-    return stacked.reset_index(drop=True)
+    return pd.concat(frames, names=["class"]).reset_index(level="class").reset_index(drop=True)

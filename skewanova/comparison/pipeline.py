@@ -28,12 +28,7 @@ from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Options
 from skewanova.comparison.cases import RunsAnalysis, TestSetAnalysis
 from skewanova.comparison.result import Comparison
-from skewanova.decision.bands import (
-    critical_value_of_bands,
-    grid_of_bands,
-    mask_compared_pairs,
-    pair_critical_value,
-)
+from skewanova.decision import bands
 from skewanova.decision.choice import choose_models, decision_table, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_priors_frame, find_regions, leaders_frame
@@ -61,18 +56,19 @@ def build_decision_frames(
     differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return frames by name: crossings, leaders, differing_priors, decisions, choices, support and plans."""
-    panel, models, control = panel_curves(measures), measures.models, options.control
-    critical_compared = None if differences is None else critical_value_of_bands(differences)
+    panel, models = panel_curves(measures), measures.models
+    alpha, control, rng = options.alpha, options.control, options.rng
+    critical_compared = None if differences is None else bands.critical_value_of_bands(differences)
     critical_all = critical_compared if control is None else None
     if critical_all is None or critical_compared is None:
-        joint = joint_curves(measures, grid_of_bands(measures))
-        critical_all = pair_critical_value(joint, options.alpha, rng=options.rng)
-        compared, critical_compared = mask_compared_pairs(models, control), critical_all
+        joint = joint_curves(measures, bands.grid_of_bands(measures))
+        critical_all = bands.pair_critical_value(joint, alpha, rng=rng)
+        compared, critical_compared = bands.mask_compared_pairs(models, control), critical_all
         if not compared.all():
-            critical_compared = pair_critical_value(joint, options.alpha, selected=compared, rng=options.rng)
-    level = options.alpha / count_compared_pairs(len(models), control)
+            critical_compared = bands.pair_critical_value(joint, alpha, selected=compared, rng=rng)
+    level = alpha / count_compared_pairs(len(models), control)
     return {
-        "crossings": crossings_frame(panel, models, options.alpha),
+        "crossings": crossings_frame(panel, models, alpha),
         "leaders": leaders_frame(panel, models, critical_all),
         "differing_priors": differing_priors_frame(panel, models, critical_compared, control=control),
         "decisions": decision_table,
@@ -229,9 +225,8 @@ def _run_analysis(
         "regions": find_regions(measures),
         "assumptions": pd.concat([result.frames["assumptions"], checks], ignore_index=True),
     }
-    suspicions = warn_each(
-        text for text in checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS), "advice"] if text
-    )
+    is_suspicious = checks["check"].isin(SUSPICIOUS_CHECKS) & (checks["advice"] != "")
+    suspicions = warn_each(checks.loc[is_suspicious, "advice"])
     part = select_supported_part(measures)
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
@@ -265,11 +260,8 @@ def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -
 # --- estimators ---------------------------------------------------------------------------------------------
 
 
-#: Designs whose splits compare_estimators makes; for any other the user passes `cv`.
-BUILT_IN_DESIGNS = ("repeated_holdout", "split_half")
-
-
-#: Fraction of the data that a hold-out tests. With a half the corrected test keeps its level for ten learners
+#: Fraction of the data that a hold-out tests, by the designs whose splits compare_estimators makes; for any
+#: other the user passes `cv`. With a half the corrected test keeps its level for ten learners
 #: (studies/records/learners.md). With halvings, which estimate the variance, it is the usual fifth.
 TEST_FRACTIONS = {"repeated_holdout": 0.5, "split_half": 0.2}
 
@@ -448,10 +440,10 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
 def _check_design(design: str | FoldDesign, test_fraction: float | None) -> FoldDesign:
     """Return the design, defaults set but for a fraction that neither states (None); raise for other ones."""
     kind = design.kind if isinstance(design, FoldDesign) else design
-    if kind not in BUILT_IN_DESIGNS:
+    if kind not in TEST_FRACTIONS:
         raise InputError(
-            f"`design` must be one of {', '.join(BUILT_IN_DESIGNS)}; but got {kind!r}; for other splits "
-            f"pass `cv` in place of it and `test_fraction`, as cv=10{suggest_name(kind, BUILT_IN_DESIGNS)}"
+            f"`design` must be one of {', '.join(TEST_FRACTIONS)}; but got {kind!r}; for other splits "
+            f"pass `cv` in place of it and `test_fraction`, as cv=10{suggest_name(kind, TEST_FRACTIONS)}"
         )
     stated = as_design(design)
     if None not in {stated.test_fraction, test_fraction}:
@@ -466,9 +458,9 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
 
 def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> None:
     """Raise InputError if `cv` comes with a test fraction, or with a design other than the default."""
-    if design == BUILT_IN_DESIGNS[0] and test_fraction is None:
+    if design == "repeated_holdout" and test_fraction is None:
         return
-    setting = "test_fraction" if design == BUILT_IN_DESIGNS[0] else "design"
+    setting = "test_fraction" if design == "repeated_holdout" else "design"
     raise InputError(
         f"`cv` and `{setting}` both determine the splits: leave out `{setting}`, as the design of `cv` is "
         "inferred from the cases"

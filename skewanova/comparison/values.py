@@ -16,39 +16,19 @@ from skewanova.base.checks import Floats, InputError, Seed, check_rope, warn_eac
 from skewanova.base.rounding import argsort_descending, is_maximum, limit_blas_threads, snap_ties
 from skewanova.base.text import format_section, report_stage, shorten_names, wrap_lines
 from skewanova.comparison.analysis import FoldTests, Options, choose_datasets_test, group_models, limit_ranks
-from skewanova.comparison.cases import (
-    CasesComparison,
-    TestSetAnalysis,
-    build_difference_frame,
-    compute_posterior,
-)
+from skewanova.comparison.cases import CasesComparison, TestSetAnalysis
 from skewanova.comparison.pipeline import SUSPICIOUS_CHECKS
 from skewanova.comparison.result import PublishedResult
 from skewanova.curves.estimators import ROC_AUC
-from skewanova.decision.bands import (
-    DIFFERENCE_TESTS,
-    compare_joint_curves,
-    compare_over_folds,
-    difference_grid,
-    tabulate_differences,
-)
+from skewanova.decision import bands, planning
 from skewanova.decision.joint_curves import join_areas
 from skewanova.decision.leads import CROSSING_COLUMNS, interpolate_crossings
 from skewanova.decision.measures import Measure, MeasuredCases, limit_areas, measure_gains
-from skewanova.decision.planning import (
-    ASSURANCE,
-    PowerTarget,
-    build_plan,
-    count_compared_pairs,
-    plan_folds,
-    plan_over_cases,
-)
 from skewanova.decision.posterior import probability_best
 from skewanova.decision.verdict import Verdict
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.diagnostics import assumptions, soundness
-from skewanova.inference.effect_sizes import add_effect_sizes
 from skewanova.inference.omnibus import build_fold_table
 from skewanova.inference.paired_test_set import get_test_set
 from skewanova.inference.sampling import Sample
@@ -329,15 +309,15 @@ def _analyse_folds(
         "ranking": _rank(tests, pairs, unit, sign=1.0 if settings["greater_is_better"] else -1.0, size=size),
         **tests.describe_pairs(rope),
         "assumptions": assumptions(tests.frame, alpha=options.alpha),
-        "plans": plan_folds(tests.frame, tests.design, _set_target(options, tests.models)),
+        "plans": planning.plan_folds(tests.frame, tests.design, _set_target(options, tests.models)),
     }
     return frames, [*warn_each(tests.list_warnings()), *(note for test in omnibus for note in test.warnings)]
 
 
-def _set_target(options: Options, models: Sequence[str]) -> PowerTarget:
+def _set_target(options: Options, models: Sequence[str]) -> planning.PowerTarget:
     """Return the goal of a plan: power .8 for the observed differences, at alpha over the count of pairs."""
-    level = options.alpha / count_compared_pairs(len(models), options.control)
-    return PowerTarget(None, 0.8, level, ASSURANCE, options.control)
+    level = options.alpha / planning.count_compared_pairs(len(models), options.control)
+    return planning.PowerTarget(None, 0.8, level, planning.ASSURANCE, options.control)
 
 
 #: Columns of frames that have rows with a `rope` only, or for a measure of scores by prior.
@@ -348,7 +328,7 @@ EMPTY_FRAMES = {
     ]),
     "by_prior": pd.DataFrame(columns=["prior", "model", "rank", "value"]),
     "difference_curves": pd.DataFrame(
-        columns=["model_a", "model_b", "prior", *DIFFERENCE_TESTS, "reject"]
+        columns=["model_a", "model_b", "prior", *bands.DIFFERENCE_TESTS, "reject"]
     ),
     "crossings": pd.DataFrame(columns=list(CROSSING_COLUMNS)),
 }  # fmt: skip
@@ -387,7 +367,7 @@ def choose_primary_tests(
     """Return (test of all models, of pairs) of data sets, else None, and notes; `shape`: folds, models."""
     if unit != "data set":
         return None, []
-    n_pairs = count_compared_pairs(shape[1], options.control)
+    n_pairs = planning.count_compared_pairs(shape[1], options.control)
     method, notes = choose_datasets_test(shape[0], n_pairs, options.alpha)
     return ("friedman", method), notes if options.pairwise == "auto" else []
 
@@ -416,28 +396,23 @@ def _rank(
     p_best = np.full(len(models), np.nan)
     if unit != "data set":  # whose values need be neither normal nor comparable
         p_best = probability_best(mean, covariance, df=n_folds - 1.0, rng=options.rng)
+    n_best = np.sum([is_maximum(row) for row in gains], axis=0)
     return _make_ranking(
-        models, pairs, options, sign=sign, mean=mean, limits=(interval.low, interval.high), p_best=p_best,
-        std=std, mean_rank=_mean_ranks(gains), n_best=np.sum([is_maximum(row) for row in gains], axis=0),
+        models, pairs, options, sign=sign, mean=mean, conf_low=interval.low, conf_high=interval.high,
+        p_best=p_best, std=std, mean_rank=_mean_ranks(gains), n_best=n_best,
     )  # fmt: skip
 
 
 def _make_ranking(
-    models: Sequence[str],
-    pairs: pd.DataFrame,
-    options: Options,
-    *,
-    sign: float,
-    mean: Floats,
-    limits: tuple[Floats, Floats],
-    **columns: Any,
+    models: Sequence[str], pairs: pd.DataFrame, options: Options, *, sign: float, **columns: Any
 ) -> pd.DataFrame:
     """Return the ranking in the order of `models`, of values (`sign` times gains); with bh, ranks 1 to n."""
-    low, high = np.sort([sign * limits[0], sign * limits[1]], axis=0)
+    frame = pd.DataFrame({"model": models, "rank_low": 1, "rank_high": len(models), **columns})
+    low, high = np.sort([sign * frame["conf_low"], sign * frame["conf_high"]], axis=0)
     letters = group_models(models, pairs, options.control)
-    frame = pd.DataFrame({"model": models, "mean": sign * mean, "rank_high": len(models), **columns})
     groups = [letters.get(model, "") for model in models]
-    frame = frame.assign(rank=frame.index + 1, rank_low=1, conf_low=low, conf_high=high, group=groups)
+    frame = frame.assign(rank=frame.index + 1, conf_low=low, conf_high=high, group=groups)
+    frame["mean"] *= sign
     return limit_ranks(frame, pairs, options)[list(VALUES_RANKING_COLUMNS)]
 
 
@@ -508,7 +483,7 @@ def _follow_prior(
     evaluation: Evaluation, measure: Measure, design: FoldDesign, options: Options
 ) -> dict[str, pd.DataFrame]:
     """Return frames `by_prior` (prior, model, rank, value), `difference_curves` and `crossings`."""
-    grid, models, folds = difference_grid(evaluation), evaluation.models, evaluation.folds
+    grid, models, folds = bands.difference_grid(evaluation), evaluation.models, evaluation.folds
     rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=pd.Index(list(evaluation.curves)))
     order = pd.MultiIndex.from_product([folds, models]).swaplevel()
     values = rows.loc[order].to_numpy().reshape(len(folds), len(models), len(grid))
@@ -524,15 +499,15 @@ def _follow_prior(
     if design.is_test_set:
         parts = [replace(measure, deployment_prior=UniformPrior(p, p)) for p in grid.tolist()]
         gains = (_measure_cases(evaluation, part, options.alpha).areas for part in parts)
-        tests = compare_joint_curves(join_areas(grid, gains))
+        tests = bands.compare_joint_curves(join_areas(grid, gains))
     else:
-        tests = compare_over_folds(grid, measure.sign * values, None, design)
+        tests = bands.compare_over_folds(grid, measure.sign * values, None, design)
     if tests is None:
         return {"by_prior": frame}
     shared: dict[str, Any] = {"alpha": options.alpha, "control": options.control, "rng": options.rng}
     return {
         "by_prior": frame,
-        "difference_curves": tabulate_differences(tests, models, **shared),
+        "difference_curves": bands.tabulate_differences(tests, models, **shared),
         "crossings": interpolate_crossings(tests[0], models, options.alpha),
     }
 
@@ -548,8 +523,8 @@ def _analyse_cases(
     result = analysis.compare(areas)
     report_stage("pairs of models")
     pairs = analysis.compare_families(result, {})
-    differences = build_difference_frame(result).assign(spread=result.std_error)
     target = _set_target(options, result.models)
+    plan = planning.plan_over_cases(areas, target)
     refusable, tests = measure.rule is None and len(result.models) > 2, analysis.test_models(result)
     checks = _check_class_sizes(areas.sample, refusable=refusable)
     refused = warn_each(advice for advice in checks["advice"] if advice and refusable)
@@ -558,12 +533,10 @@ def _analyse_cases(
         "tests": tests.to_frame().assign(**({"p_value": np.nan} if refused else {})),
         "pairs": pairs,
         "ranking": _rank_cases(measured, result, pairs, options, sign=measure.sign),
-        "effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control),
+        **analysis.describe_pairs(result, result.std_error, rope),
         "assumptions": checks,
-        "plans": build_plan(plan_over_cases(areas, target), result.models, evaluation.design, target),
+        "plans": planning.build_plan(plan, result.models, evaluation.design, target),
     }
-    if rope is not None:
-        frames["equivalence"] = compute_posterior(result, rope, options.family_options)
     return frames, [*list_sample_warnings(areas.sample), *refused]
 
 
@@ -599,9 +572,9 @@ def _rank_cases(
     measured: MeasuredCases, result: CasesComparison, pairs: pd.DataFrame, options: Options, *, sign: float
 ) -> pd.DataFrame:
     """Return the frame `ranking` of values (`sign` times gains) on a test set; std and mean_rank are nan."""
-    models, mean, areas = list(result.models), result.estimate, measured.areas
+    models, mean, areas, (low, high) = [*result.models], result.estimate, measured.areas, measured.limits
     p_best = probability_best(mean, areas.area_covariance, df=areas.sample.df, rng=options.rng)
     return _make_ranking(
-        models, pairs, options, sign=sign, mean=mean, limits=measured.limits,
+        models, pairs, options, sign=sign, mean=mean, conf_low=low, conf_high=high,
         p_best=p_best, std=np.nan, mean_rank=np.nan, n_best=is_maximum(mean).astype(int),
     )  # fmt: skip

@@ -67,7 +67,7 @@ def test_hundreds_of_tables_and_a_long_one_compile(tmp_path):
 @pytest.fixture(scope="module")
 def satellite():
     with pytest.MonkeyPatch.context() as patch:  # the draws of the bands serve the leaders too
-        patch.setattr("skewanova.comparison.pipeline.pair_critical_value", None)
+        patch.setattr("skewanova.decision.bands.pair_critical_value", None)
         return sa.compare(sa.load_satellite_scores(), at_priors=(0.5, 0.2, 0.1, 0.05), rng=0)
 
 
