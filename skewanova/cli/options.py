@@ -115,7 +115,7 @@ def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
 
 
 def _parse_quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
-    """Return {share: prior} of texts SHARE=PRIOR; raise InputError(form) on others, or if a share repeats."""
+    """Return {share: prior} of texts SHARE=PRIOR; raise with `form` on others, and raise on equal shares."""
     sides = [text.split("=") for text in texts]
     if any(len(side) != 2 for side in sides):
         raise InputError(form)

@@ -167,9 +167,8 @@ class Sums(NamedTuple):
 
     def estimate_variances(self, n_curves: int) -> list[VarianceEstimates]:
         """Return, for every turn, the variances of `n_curves` models or combinations and of their pairs."""
-        stratum = self.sample.stratum
         return [
-            VarianceEstimates.from_power_sums(self.sample, sums[stratum], n_curves, unit)
+            VarianceEstimates.from_power_sums(self.sample, sums[self.sample.stratum], n_curves, unit)
             for unit, sums in self.powers
         ]
 

@@ -235,10 +235,9 @@ class Piece(NamedTuple):
 
 def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object) -> Piece:
     """Return the curve of one piece from rows of `count_levels`; `labels` has one of each class."""
-    score = validate_scores(frame["y_score"], "y_score", name_row)
-    positive = read_labels(frame["y_true"], labels, pos_label)
-    levels, level = np.unique(score, return_inverse=True)
-    slot = 2 * (len(levels) - 1 - level) + positive
+    scores = validate_scores(frame["y_score"], "y_score", name_row)
+    levels, level = np.unique(scores, return_inverse=True)
+    slot = 2 * (len(levels) - 1 - level) + read_labels(frame["y_true"], labels, pos_label)
     counts = np.zeros((len(levels), 2), dtype=np.int64)
     np.add.at(counts.ravel(), slot, frame["n"].to_numpy())
     curve: CompactCurve

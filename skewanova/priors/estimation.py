@@ -136,8 +136,7 @@ class EstimatedPrior(FrameResult):
 
     def density(self, prior: ArrayLike) -> Floats:
         """Return exp(log_density) at each prior, 1 at its maximum and 0 outside the grid of log-odds."""
-        priors = np.asarray(prior, dtype=np.float64)
-        height = self._curve(logit(priors), extrapolate=False)
+        height = self._curve(logit(np.asarray(prior, dtype=np.float64)), extrapolate=False)
         return np.where(np.isnan(height), 0.0, np.exp(height))
 
     def central_interval(self, share: float) -> tuple[float, float]:
@@ -384,8 +383,7 @@ def estimate_prior(
             bad = f"row {unnamed[0]} has {str(names[unnamed[0]])!r}, which means none; name it"
             raise InputError(f"`batch` must name a batch for every score, but {bad}")
         estimate = add_batches(estimate, count_by_batch(names, scores, estimate.bins.edges), rng=rng)
-    notes = warn_each([*note_scores_beyond(score, scores), *estimate.warnings])
-    return replace(estimate, warnings=notes)
+    return replace(estimate, warnings=warn_each([*note_scores_beyond(score, scores), *estimate.warnings]))
 
 
 def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any]) -> dict[str, Floats]:

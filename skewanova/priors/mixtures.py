@@ -288,8 +288,7 @@ class BinnedScores:
 def binned_auc(counts: BinCounts) -> float:
     """Return the area under the ROC curve of the labelled cases, where those of a bin tie."""
     positive, negative = counts.positive / counts.positive.sum(), counts.negative / counts.negative.sum()
-    below = np.cumsum(negative) - negative / 2
-    return float(positive @ below)
+    return float(positive @ (np.cumsum(negative) - negative / 2))
 
 
 def count_by_bin(scores: NDArray[Any], edges: NDArray[Any]) -> Floats:

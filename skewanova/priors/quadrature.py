@@ -92,8 +92,7 @@ def gauss_panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
     """Return Gauss-Legendre nodes and weights, `n_nodes` on every panel between `edges`, as flat arrays."""
     node, weight = gauss_nodes("legendre", n_nodes)
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
-    nodes = middle[:, None] + half[:, None] * node
-    return nodes.ravel(), (half[:, None] * weight).ravel()
+    return (middle[:, None] + half[:, None] * node).ravel(), (half[:, None] * weight).ravel()
 
 
 def normalise_weights(weights: Floats) -> Floats:

@@ -452,8 +452,7 @@ class ContinuousPrior:
         tails = np.geomspace(1e-15, 1e-2, 14)
         below, above = self.distribution.ppf(tails), self.distribution.isf(tails)
         quantiles = np.concatenate([below, self.distribution.ppf(np.linspace(0.02, 0.98, 49)), above])
-        edges = np.clip(quantiles, SMALLEST_PRIOR, LARGEST_PRIOR)
-        nodes, step = panel_nodes(edges, breaks)
+        nodes, step = panel_nodes(np.clip(quantiles, SMALLEST_PRIOR, LARGEST_PRIOR), breaks)
         weights = step * self.distribution.pdf(nodes) * nodes * (1 - nodes)  # dp = p (1 - p) d log-odds
         return nodes, normalise_weights(weights)
 
