@@ -91,9 +91,8 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     check_evaluation(evaluation)
     check_alpha(alpha)
     cells = evaluation.auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"]
-    frame = cells.agg(["mean", "std", "count"]).reset_index()
-    n_folds = frame["count"].to_numpy()
-    mean, ratio = frame["mean"].to_numpy(dtype=np.float64), evaluation.design.ratio
+    frame = cells.agg(auprec="mean", std="std", n_folds="count").reset_index()
+    mean, n_folds, ratio = frame["auprec"], frame["n_folds"].to_numpy(), evaluation.design.ratio
     halves = evaluation.auprec_half_differences(evaluation.priors)
     by_row = None if halves is None else halves.reshape(len(halves), -1)  # priors of a model together
     options = {"size": evaluation.support.effective_size(frame["prior"]), "halves": by_row}
@@ -101,7 +100,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     spreads = {"std_error": result.std_error, "conf_low": result.low, "conf_high": result.high}
     if evaluation.design.has_runs:
         spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
-    return frame.assign(auprec=mean, n_folds=n_folds, **spreads)[list(INTERVAL_COLUMNS)]
+    return frame.assign(**spreads)[list(INTERVAL_COLUMNS)]
 
 
 def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
@@ -323,11 +322,9 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     ['model', 'prior', 'recall', 'precision']
     """
     grid, recall = prior_grid(check_evaluation(evaluation), 41), np.linspace(0.02, 1.0, 50)
-    parts: dict[str, list[Floats]] = {model: [] for model in evaluation.models}
-    for model, fold in list_cells(evaluation):
-        parts[model].append(_precision(evaluation.curves[model, fold], recall, grid))
-    precision = np.stack([np.mean(part, axis=0) for part in parts.values()])
-    return _cross_frame({"precision": precision}, model=evaluation.models, prior=grid, recall=recall)
+    parts = [(cell[0], _precision(evaluation.curves[cell], recall, grid)) for cell in list_cells(evaluation)]
+    means = [np.mean([part for m, part in parts if m == model], axis=0) for model in evaluation.models]
+    return _cross_frame({"precision": np.stack(means)}, model=evaluation.models, prior=grid, recall=recall)
 
 
 def _cross_frame(columns: dict[str, NDArray[Any]], **levels: Sequence[object] | Floats) -> pd.DataFrame:
