@@ -390,7 +390,7 @@ def shorten_name(name: str, width: int = NAME_WIDTH) -> str:
 
 
 def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Return column indices from 1 in blocks, of one or more, that fit the width beside column 0, or [[]]."""
+    """Return blocks of one or more columns from 1 that fit beside column 0 with gaps of 2; [[]] if none."""
     blocks: list[list[int]] = [[]]
     for column in range(1, len(widths)):
         used = widths[0] + sum(2 + widths[j] for j in [*blocks[-1], column])

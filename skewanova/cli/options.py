@@ -253,7 +253,7 @@ def _refuse_nested_folders(out: Path | None, paper: Path | None) -> None:
 
 
 def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with warnings last; bad input is one line only, and status 2 (a full disk: 1)."""
+    """Return the command: folders checked first, warnings last; bad input 1 line, status 2 (full disk: 1)."""
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:

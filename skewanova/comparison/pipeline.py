@@ -16,6 +16,7 @@ from skewanova.base.checks import (
     InputError,
     InputTypeError,
     Seed,
+    check_choice,
     check_named_models,
     check_prior_list,
     make_generator,
@@ -28,6 +29,7 @@ from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Options
 from skewanova.comparison.cases import RunsAnalysis, TestSetAnalysis
 from skewanova.comparison.result import Comparison
+from skewanova.curves.estimators import ESTIMATORS
 from skewanova.decision import bands
 from skewanova.decision.choice import choose_models, decision_table, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
@@ -433,6 +435,7 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
     call.apply_defaults()
     values = call.arguments
     Options(**{item.name: values[item.name] for item in fields(Options)}).check_control(models)
+    check_choice(values["area_estimator"], ESTIMATORS, "area_estimator")
     check_prior_list(values["at_priors"], "at_priors")
     as_deployment_prior(values["deployment_prior"])
 

@@ -495,7 +495,7 @@ def _mean_critical_value(joint: JointCurves, alpha: float, *, n_draws: int, rng:
 
 @limit_blas_threads()
 def _draw_max_z(columns: Floats, n_draws: int, rng: Seed) -> Floats:
-    """Draw max |z| (n_draws,) over normal columns whose covariance is ``columns.T @ columns``."""
+    """Draw max |z| (n_draws,) of normals of covariance columns.T @ columns, over their SDs if not 0."""
     size = np.linalg.norm(columns, axis=0)
     unit = columns[:, size > 0] / size[size > 0]
     draws = make_generator(rng).standard_normal((n_draws, len(unit))) @ unit

@@ -394,7 +394,7 @@ def leader_intervals(panel: PanelCurves, critical: float) -> list[LeaderInterval
 
 
 def band_intervals(panel: PanelCurves, critical: float) -> list[tuple[int, int, float, float]]:
-    """Return (better, worse, low, high), indices and log-odds, of bands without 0, from `rarest` on."""
+    """Return (better, worse, low, high), indices, log-odds from `rarest`, of bands without 0; [] if nan."""
     if np.isnan(critical):
         return []
     floor, top = float(logit(max(panel.low, panel.rarest))), float(logit(panel.high))

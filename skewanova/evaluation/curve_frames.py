@@ -253,11 +253,11 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     """
     rates = _check_operating_rates(fpr, "fpr", zero=True)
 
-    def points(roc: RocCurve) -> dict[str, Floats]:
+    def interpolate_tpr(roc: RocCurve) -> dict[str, Floats]:
         last = np.append(np.diff(roc.fpr) > 0, True)
         return {"fpr": rates, "tpr": np.interp(rates, roc.fpr[last], roc.tpr[last])}
 
-    return _stack_points(evaluation, points)
+    return _stack_points(evaluation, interpolate_tpr)
 
 
 def precision_recall(
@@ -380,7 +380,7 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
     skew = np.geomspace(1.0, 1000.0, 61)
     prior = 1 / (1 + skew)
 
-    def points(roc: RocCurve) -> dict[str, Floats]:
+    def measure_youden_point(roc: RocCurve) -> dict[str, Floats]:
         chosen = 1 + int(np.argmax(roc.tpr[1:] - roc.fpr[1:]))
         tpr, fpr = roc.tpr[chosen], roc.fpr[chosen]
         return {
@@ -392,7 +392,7 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
             "precision": vertex_precision(tpr, fpr, prior),
         }
 
-    return _stack_points(evaluation, points)
+    return _stack_points(evaluation, measure_youden_point)
 
 
 def _stack_points(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Floats]]) -> pd.DataFrame:

@@ -144,7 +144,7 @@ class CurvePositions(NamedTuple):
         return self.n_positive_positions + (2 * len(self.steps.n_pos) + 1) * len(self.weights[0])
 
     def locate_cases(self, positive: Bools, rise: Codes, slot: Codes, weight: Floats | None) -> Codes:
-        """Return every case's position (n_cases,): all rises (or slots) of one weight, then of the next."""
+        """Return positions (n_cases,): of positives by weight, rise; then of negatives by weight, slot."""
         n_rises, fits = len(self.steps.n_pos), self.n_positions <= np.iinfo(np.int32).max
         position: Codes = np.empty(len(positive), dtype=np.int32 if fits else np.intp)
         sides = (positive, rise, n_rises), (~positive, self.n_positive_positions + slot, 2 * n_rises + 1)
@@ -343,7 +343,7 @@ class _LeaveOneOut:
         return [*changes, self._terms(drop(weight, **ABOVE, **{flag: True})) - baseline]
 
     def _drop_positives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
-        """Write `factor` times the changes of areas without a positive of this weight into `values`."""
+        """Write `factor` times areas' changes without a positive at each rise into rows `entry`, not -1."""
         carry_above, carry_below = np.zeros((2, self.size, 1))
         for start, steps in self._blocks(1):
             if_below, if_tied, if_above, if_skipped = self._changes(

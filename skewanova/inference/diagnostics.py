@@ -159,7 +159,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
 def _check_sizes_and_ceiling(
     n_positive: pd.Series[Any], values: Floats
 ) -> list[tuple[str, float, float, str]]:
-    """Return the rows fold_imbalance and ceiling as (check, statistic, nan, advice or "" if all is well)."""
+    """Return rows (check, number, nan, advice): fold_imbalance, a ratio; ceiling, SDs from the best to 1."""
     ratio, mean = float(n_positive.max() / n_positive.min()), values.mean(axis=0)
     best = argsort_descending(mean)[0]
     gap, deviation = float(1 - mean[best]), float(values.std(axis=0, ddof=1)[best])

@@ -388,7 +388,7 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
 
 
 def _jackknife_limits(inputs: IntervalInputs) -> tuple[Floats, Floats]:
-    """Return limits by jackknife error and t quantile on the logit scale, half a case each of 0, 1 added."""
+    """Return 0-d limits by t and jackknife error on logits, half a case of 0, 1 added; nan if error is."""
     spread = None if inputs.precomputed is None else inputs.precomputed[1:]
     std_error, df = spread or inputs.sample.estimate_errors(inputs.jackknife_values)
     options = {"level": inputs.confidence_level, "size": inputs.effective_size}

@@ -346,7 +346,7 @@ def _assign_bar_rows(comparison: RankComparison, rank: dict[str, float]) -> dict
 
 
 def _name_ranks(ax: Axes, ranks: Mapping[str, float], shades: Mapping[str, Any], *, first: float) -> None:
-    """Write the better half of names left, the others right, from height `first` on, joined to ranks."""
+    """Write names and ranks: the better half left, others right, from height `first`, joined to ranks."""
     markers, labels = styling.model_markers(list(shades)), styling.model_labels(ranks, width=MAX_RANK_NAME)
     half = -(-len(ranks) // 2)
     elbow: dict[str, Any] = {"markersize": 5, "markevery": [2], "linewidth": 1.3, "clip_on": False}

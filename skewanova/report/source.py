@@ -181,7 +181,7 @@ class TestedResult(Result):
 
     @property
     def pairs(self) -> pd.DataFrame:
-        """One row for each pair of models and test; columns of :func:`~skewanova.inference.posthoc`."""
+        """A row a pair for each test, response and prior; columns of :func:`~skewanova.inference.posthoc`."""
         return self.tables["pairs"]
 
     @property

@@ -418,7 +418,7 @@ def write_p_best(ranking: pd.DataFrame, table: str, writer: LineWriter) -> str:
 
 
 def write_changes(facts: Judgement, writer: LineWriter) -> str:
-    """Return where the highest mean changes: in the deployment prior, outside, nowhere, or not judged."""
+    """Return where the highest mean changes: in deployment prior, outside, nowhere, not judged, one prior."""
     order = facts.order
     if facts.supported_mass == 0 or facts.state == "untrusted":
         return f"Not judged: {writer.names[order.models[0]]} has the highest observed mean."

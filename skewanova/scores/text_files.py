@@ -237,7 +237,7 @@ class JsonNumber(str):
 
 
 def _iter_objects(path: Path, columns: ColumnMap) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and object of every line that is not blank, with None for cells not needed."""
+    """Yield line number and object of each line not blank; numbers as JsonNumber, None for unneeded cells."""
     needed = None if columns.optional is None else {*columns.required, *columns.optional}
     for line, content in enumerate(_iter_lines(path), 1):
         if content.strip():
