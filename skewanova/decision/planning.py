@@ -53,6 +53,10 @@ from skewanova.scores.reading import read_in_memory
 ASSURANCE = 0.8
 
 
+#: Smallest level of a plan; 1 less a half of it is known to four digits.
+MIN_ALPHA = 1e-12
+
+
 #: Columns of the pair, of the goal, of the power at present, of sizes, and all columns of a plan.
 PAIR_COLUMNS = ("model_a", "model_b", "design", "observed", "difference", "std_error")
 GOAL_COLUMNS = ("alpha", "power", "assurance")
@@ -77,9 +81,12 @@ class PowerTarget:
     control: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise unless 0 < alpha <= 0.5, 0 < power, assurance < 1 and, if stated, 0 < difference < inf."""
+        """Raise unless MIN_ALPHA <= alpha <= 0.5, power, assurance in (0, 1), difference in (0, inf) or None."""
         for name in GOAL_COLUMNS:
             check_fraction(getattr(self, name), name, largest=0.5 if name == "alpha" else 1.0)
+        if self.alpha < MIN_ALPHA:
+            each = f"must be at least {MIN_ALPHA:g} in a plan (with `bonferroni`, for each pair)"
+            raise InputError(f"`alpha` {each}, but got {self.alpha:g}")
         size = 1.0 if self.difference is None else check_number(self.difference, "difference", "above 0")
         if not 0 < size < np.inf:
             raise InputError(f"`difference` must be finite and above 0, but got {size:g}")

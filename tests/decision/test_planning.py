@@ -123,7 +123,7 @@ def test_models_that_agree_and_a_control():
 @each(("options", "message"), [
     ({"power": 80}, "`power` must lie strictly between 0 and 1, but got 80"),
     ({"assurance": 1}, "`assurance` must lie strictly between 0 and 1, but got 1"),
-    ({"control": "x"}, "`control` must be one of"),
+    ({"control": "x"}, "`control` must be one of"), ({"alpha": 1e-300}, "`alpha` must be at least 1e-12 in"),
     ({"alpha": 0.6}, "`alpha` must lie above 0 and at most 0.5, but got 0.6; did you mean 0.4"),
     *(({"difference": size}, f"`difference` must be finite and above 0, but got {size}") for size in (0, -1)),
     ({"area_estimator": "x"}, "`area_estimator` must be one of"),
