@@ -81,7 +81,7 @@ class PowerTarget:
     control: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise unless MIN_ALPHA <= alpha <= 0.5, power and assurance are in (0, 1), difference is above 0."""
+        """Raise unless MIN_ALPHA <= alpha <= 0.5, power, assurance are in (0, 1), difference is above 0."""
         for name in GOAL_COLUMNS:
             check_fraction(getattr(self, name), name, largest=0.5 if name == "alpha" else 1.0)
         if self.alpha < MIN_ALPHA:
