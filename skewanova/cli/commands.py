@@ -110,9 +110,9 @@ def _compare(scores: Any, options: dict[str, Any]) -> Findings:
         compare_scores = skewanova.compare_datasets if datasets else skewanova.compare_classes
     n_stages = len(STAGES)
     if out is not None and figures:
-        from skewanova.report.figures import KINDS
+        from skewanova.report.figures import FIGURES
 
-        n_stages += len(KINDS)
+        n_stages += len(FIGURES)
     with nullcontext() if quiet or several else output.progress_bar(n_stages):
         weighting = shared.resolve_prior(prior, scores)
         result = compare_scores(scores, weighting, rng=seed, **shared.merge_design_options(options))

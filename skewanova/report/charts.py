@@ -96,21 +96,17 @@ INTERVALS, ROW_HEIGHT = Layout("means", 640, 0, 14, 0, 34, 14, 24), 28
 
 def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, label: str) -> Chart:
     """Return label, size, scale, ticks (x, text), rows by model (text, color; y, mean, low, high: pixels)."""
+    models, layout = ranking["model"].astype(str).tolist(), INTERVALS
     numbers = ranking[["mean", "conf_low", "conf_high"]].to_numpy(dtype=np.float64)
-    layout = INTERVALS
-    names = [shorten_name(str(model), layout.max_name) for model in ranking["model"]]
-    low, high = choose_limits(numbers)
+    names = [shorten_name(model, layout.max_name) for model in models]
+    limits, height = choose_limits(numbers), ROW_HEIGHT * len(names)
     left = round(BOLD_WIDTH * layout.font * max(map(len, names))) + layout.left
-    height = ROW_HEIGHT * len(names)
-    scale = Scale(left, layout.width - 20, 0, height, (low, high), (0, 1), is_log=False)
-    ticks = [(float(scale.x(value)), f"{value:.3g}") for value in choose_steps(low, high)]
-    y_positions = (ROW_HEIGHT * (np.arange(len(names)) + 0.5)).tolist()
-    rows = [
-        SimpleNamespace(text=name, color=colors[str(model)], y=y, mean=mean, low=low, high=high)
-        for model, name, y, (mean, low, high) in zip(
-            ranking["model"], names, y_positions, scale.x(numbers).tolist(), strict=True
-        )
-    ]
+    scale = Scale(left, layout.width - 20, 0, height, limits, (0, 1), is_log=False)
+    ticks = [(float(scale.x(value)), f"{value:.3g}") for value in choose_steps(*limits)]
+    rows = []
+    for i, (mean, low, high) in enumerate(scale.x(numbers).tolist()):
+        positions = {"y": ROW_HEIGHT * (i + 0.5), "mean": mean, "low": low, "high": high}
+        rows.append(SimpleNamespace(text=names[i], color=colors[models[i]], **positions))
     size = layout.width, height + layout.bottom
     return Chart(label=label, size=size, scale=scale, ticks=ticks, rows=rows)
 
@@ -183,7 +179,7 @@ def choose_limits(values: Floats) -> tuple[float, float]:
     """Return limits, low < high, around values other than nan, at multiples of the step of `choose_steps`."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     steps = choose_steps(low, max(high, low + 1e-3))
-    step = steps[1] - steps[0] if len(steps) > 1 else high - low + 1e-3
+    step = steps[1] - steps[0]
     first, last = np.floor(low / step), np.ceil(high / step)
     return float(first * step), float(max(last, first + 1) * step)
 
@@ -283,7 +279,6 @@ def _place_segment(each: Segment, scale: Scale, font: int) -> dict[str, Any]:
 
 def number_colors(models: Sequence[str], named: Iterable[str]) -> dict[str, int]:
     """Return colours from 1 in order of `models`; of over ten models the first ten in `named`, others 0."""
-    if len(models) <= len(LIGHT_COLORS):
-        return {model: i + 1 for i, model in enumerate(models)}
-    chosen = [model for model in models if model in set(named)][: len(LIGHT_COLORS)]
-    return {model: chosen.index(model) + 1 if model in chosen else 0 for model in models}
+    is_few = len(models) <= len(LIGHT_COLORS)
+    chosen = [model for model in models if is_few or model in set(named)][: len(LIGHT_COLORS)]
+    return dict.fromkeys(models, 0) | {model: i for i, model in enumerate(chosen, 1)}

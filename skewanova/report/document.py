@@ -10,7 +10,6 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -56,6 +55,7 @@ from skewanova.report.screen import (
     list_small_charts,
 )
 from skewanova.report.source import (
+    TEMPLATES,
     ReportSource,
     Result,
     TestedResult,
@@ -201,7 +201,7 @@ def write_title(source: TestedResult) -> str:
 @cache
 def load_script() -> dict[str, Markup | str]:
     """Return `script`, the JavaScript of a page, and `script_hash`, its SHA-256 in base64."""
-    code = (resources.files("skewanova.report") / "templates" / "report.js").read_text(encoding="utf-8")
+    code = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     digest = hashlib.sha256(code.encode("utf-8")).digest()
     return {"script": Markup(code), "script_hash": base64.b64encode(digest).decode("ascii")}
 

@@ -75,8 +75,7 @@ class FigureSpec:
 
 def list_figures(source: TestedResult) -> tuple[str, ...]:
     """Return the names of the figures that a comparison has."""
-    kinds = FIGURES if source.FIGURES is None else source.FIGURES
-    return tuple(kind for kind in kinds if FIGURES[kind].is_available(source))
+    return tuple(kind for kind in source.FIGURES or FIGURES if FIGURES[kind].is_available(source))
 
 
 def restrict_to_drawn(source: Any) -> Any:
@@ -357,9 +356,6 @@ FIGURES: Mapping[str, FigureSpec] = {
     ),
     "residuals": FigureSpec("residuals of the 2-way analysis of variance", _draw_residuals, _has_residuals),
 }
-
-
-KINDS = tuple(FIGURES)
 
 
 # --- data sets ----------------------------------------------------------------------------------------------

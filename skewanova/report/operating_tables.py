@@ -10,28 +10,7 @@ import pandas as pd
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import Table, format_limits, format_number
 from skewanova.decision.operating import MEAN, ON_OTHER_CASES
-
-#: Headings of the measures of operating points.
-HEADINGS = {
-    "recall": "Recall",
-    "fpr": "FPR",
-    "precision": "Precision",
-    "npv": "NPV",
-    "flagged": "Flagged",
-    "error_rate": "Error",
-    "f_measure": "F1",
-    "expected_cost": "Cost",
-}
-
-
-#: Description of each rule that sets a threshold.
-RULES = {
-    "threshold": "score at least {target:g}",
-    "recall": "the highest with recall {target:g} or more",
-    "precision": "the lowest with precision {target:g} or more at the prior it was chosen for",
-    "flagged": "the lowest that flags at most {target:g} of cases at the prior it was chosen for",
-    "cost": "the one of smallest expected cost at the prior it was chosen for",
-}
+from skewanova.report.source import TEXTS
 
 
 def build_operating_table(operating: pd.DataFrame) -> Table:
@@ -39,7 +18,7 @@ def build_operating_table(operating: pd.DataFrame) -> Table:
     means = operating[operating["level"] == MEAN]
     displayed = means if len(means) else operating
     filled = displayed.loc[displayed["estimate"].notna(), "measure"]
-    measures = [m for m in HEADINGS if m != "expected_cost" or m in set(filled)]
+    measures = [m for m in TEXTS["operating_heads"] if m != "expected_cost" or m in set(filled)]
     keys, rows = ["model", "chosen_prior", "prior"], []
     for _, group in displayed.groupby(keys, sort=False, observed=True, dropna=False):
         points = {row.measure: row for row in iter_rows(group)}
@@ -47,7 +26,7 @@ def build_operating_table(operating: pd.DataFrame) -> Table:
         chosen = f" (for {first.chosen_prior:g})" if abs(first.chosen_prior - first.prior) > 0 else ""
         cells = (_format_point(points[measure]) for measure in measures)
         rows.append((f"{first.model}, {first.prior:g}{chosen}", *cells))
-    header = ("Model, prior", *(HEADINGS[m] for m in measures))
+    header = ("Model, prior", *(TEXTS["operating_heads"][m] for m in measures))
     note = _write_operating_note(displayed, averaged=bool(len(means)))
     return Table("operating", "Operating points", header, tuple(rows), note=note)
 
@@ -61,7 +40,7 @@ def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
     """Return sentences on the threshold, the intervals, and the bias of choosing on the same cases."""
     rule, target, level = (points[column].iloc[0] for column in ("rule", "target", "confidence_level"))
     several = rule == "threshold" and points["target"].nunique() > 1
-    threshold = "each model's own" if several else RULES[rule].format(target=target)
+    threshold = "each model's own" if several else TEXTS["rules"][rule].format(target=target)
     method = "Wilson's intervals of recall and false positive rate, and from these the others"
     if averaged:
         method = "means over folds with t intervals that allow for the training data they share"

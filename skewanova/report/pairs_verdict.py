@@ -109,8 +109,7 @@ def _write_changes_along(
         return f"{leader}."
     n_best = ranking.set_index("model")["n_best"].get(models[0], 0)
     best = writer.add_count(n_best, "n_best", "ranking")
-    cited = ("dataset", "iauprec") if units == "data sets" else ("n_folds", "design")
-    where = "on" if units == "data sets" else "in"
+    where, *cited = ("on", "dataset", "iauprec") if units == "data sets" else ("in", "n_folds", "design")
     return f"{leader}; it ranks first {where} {best} of {writer.add_count(n_units, *cited)} {units}."
 
 
@@ -184,9 +183,7 @@ def _write_values_certainty(
     if not evidence:
         return "No test is reliable here."
     text, is_equal = write_evidence(evidence, writer), not np.isnan(p_equal)
-    claim = (
-        write_equivalence(p_equal, writer) if is_equal else write_p_best(result.ranking, "ranking", writer)
-    )
+    claim = write_equivalence(p_equal, writer) if is_equal else write_p_best(result.ranking, writer)
     return f"{'; '.join(filter(None, [text, claim]))}. For {result.population}."
 
 

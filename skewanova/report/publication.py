@@ -37,6 +37,8 @@ from skewanova.base.text import (
 from skewanova.inference.catalogue import TESTS, get_test
 from skewanova.report import sentences
 from skewanova.report.source import (
+    TEMPLATES,
+    TEXTS,
     ReportSource,
     TestedResult,
     build_provenance,
@@ -61,21 +63,14 @@ LINE_WIDTH = 78
 MAX_TEXT, MAX_WORD = 20, 14
 
 
-LATEX_HEAD = r"""% Tables of a comparison by skewanova, to be read in with \input.
-% Needs \usepackage{array}, \usepackage{booktabs}, \usepackage{longtable} and \usepackage[T1]{fontenc}.
-% Names in scripts other than Latin need LuaLaTeX or XeLaTeX and a font that has them.
-\makeatletter% a table with its caption that stays where it is: LaTeX holds only so many floats
-\@ifundefined{skewanovatable}{\newenvironment{skewanovatable}%
-  {\par\medskip\noindent\begin{minipage}{\linewidth}\def\@captype{table}\centering\footnotesize}%
-  {\end{minipage}\par\medskip}}{}
-\makeatother
-"""
+#: What the tables of a folder need before them.
+LATEX_HEAD = (TEMPLATES / "tables.tex").read_text(encoding="utf-8")
 
 
 _NUMBER = re.compile(r"(<?)(-?)(\d+)(?:\.(\d+))?")
 
 
-_MEAN_SD = re.compile(r"(\S+) (\(\S+\))")
+_MEAN_SD = re.compile(r"\S+ \(\S+\)")
 
 
 def build_publication_table(
@@ -268,13 +263,11 @@ class _LatexColumn:
 
     def __post_init__(self) -> None:
         """Split cells "mean (sd)" for siunitx, and set alignment, wrapping and width in characters."""
-        pairs = [_MEAN_SD.fullmatch(cell) for cell in self.texts]
-        self.split = self.siunitx and bool(pairs) and all(pairs)
-        self.second = [pair[2] if pair else "" for pair in pairs]
-        self.first = [p[1] if p and self.split else cell for p, cell in zip(pairs, self.texts, strict=True)]
-        matches = [_NUMBER.fullmatch(cell) for cell in self.first]
-        self.numbers = [match for match in matches if match]
-        others = {cell for cell, match in zip(self.first, matches, strict=True) if not match}
+        self.split = self.siunitx and bool(self.texts) and all(map(_MEAN_SD.fullmatch, self.texts))
+        parts = [cell.split(" ") if self.split else [cell, ""] for cell in self.texts]
+        self.first, self.second = ([part[i] for part in parts] for i in range(2))
+        self.numbers = [*filter(None, map(_NUMBER.fullmatch, self.first))]
+        others = {cell for cell in self.first if not _NUMBER.fullmatch(cell)}
         self.aligned = self.siunitx and bool(self.numbers) and others <= {"", "inf", "-inf"}
         self.numeric = any(self.texts) and all(map(is_number, self.texts))
         longest = max(map(len, self.texts), default=0)
@@ -330,22 +323,6 @@ def _allow_breaks(text: str) -> str:
 # --- methods ------------------------------------------------------------------------------------------------
 
 
-ESTIMATORS = {
-    "trapezoid": "the trapezoid rule (their eq. 4)",
-    "exact": "exact segments between the points of the ROC curve (Davis and Goadrich 2006)",
-    "average_precision": "average precision, a step at every positive",
-    "upper_trapezoid": "the upper trapezoid rule, anchored at precision 1 (Boyd et al. 2013)",
-    "interpolated_max": "exact segments through the largest precision at each recall (Boyd et al. 2013)",
-    "interpolated_mean": "exact segments through the mean precision at each recall (Boyd et al. 2013)",
-    "interpolated_median": "exact segments through the median precision at each recall (Boyd et al. 2013)",
-    "convex_hull": "exact segments along the convex hull of the ROC curve",
-}
-
-
-#: BibTeX fields with the place of publication; a reference uses its first.
-VENUES = ("journal", "booktitle", "publisher", "howpublished")
-
-
 @dataclass(frozen=True)
 class Reference:
     """A work by its BibTeX entry; a text cites it by the surname of its first author."""
@@ -373,8 +350,8 @@ class Reference:
 
     def to_text(self) -> str:
         """Return one line of text: authors (year), title, place of publication, volume and pages."""
-        fields = self.fields
-        venue = next(fields[name] for name in VENUES if name in fields)
+        fields, places = self.fields, ("journal", "booktitle", "publisher", "howpublished")
+        venue = next(fields[name] for name in places if name in fields)
         volume = f" {fields['volume']}" if "volume" in fields else ""
         pages = f", {fields['pages'].replace('--', chr(0x2013))}" if "pages" in fields else ""
         authors = fields["author"].replace(" and ", "; ")
@@ -439,40 +416,22 @@ class Prose:
 
 def write_methods(source: ReportSource) -> list[str]:
     """Return the paragraphs of the methods section: curves, tests of the conclusions, design and software."""
-    frames = [frame.loc[frame["role"] == "primary", "test"] for frame in (source.tests, source.pairs)]
-    paragraphs = fill_methods(
-        source.design,
-        pd.concat(frames),
-        estimator=str(source.settings["area_estimator"]),
-        deployment_prior=str(source.settings["deployment_prior"]),
-        alpha=source.alpha,
-        trusted=source.verdict.is_trusted,
-        state=source.verdict.state,
-    )
-    each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
+    words = {"estimator": source.settings["area_estimator"]}
+    words["deployment_prior"] = source.settings["deployment_prior"]
+    each = "It" if source.design.is_test_set else f"Each {source.unit}"
     design = f"{source.design.describe()}. {each} tests {write_cases(source.tables['iauprec'])}"
-    return [*paragraphs, _write_software(source, design)]
+    return [*_describe_tests(source, "curves", "tests", **words), _write_software(source, design)]
 
 
 def write_values_methods(source: TestedResult) -> list[str]:
     """Return the paragraphs of the methods section of values: measure, tests, design and software."""
-    primary = [frame.loc[frame["role"] == "primary", "test"] for frame in (source.tests, source.pairs)]
     order = "higher" if source.settings["greater_is_better"] else "lower"
-    words = {
-        "design": source.design,
-        "population": source.population,
-        "trusted": source.verdict.is_trusted,
-        "state": source.verdict.state,
-        "alpha": f"{source.alpha:g}",
-        "primary": [get_test(test).methods for test in dict.fromkeys(pd.concat(primary))],
-        "fixed_runs": False,
-    }
     over = "" if source.design.is_test_set else f" over {source.unit}s"
     described = str(source.settings.get("measure_description", ""))
     return [
         f"Models are ranked by {'mean ' if over else ''}{source.measure}{over}, where {order} is better. "
         f"{described}".strip(),
-        fill_template("methods", "tests", **words),
+        *_describe_tests(source, "tests"),
         _write_software(source, str(source.settings["design_description"])),
     ]
 
@@ -487,13 +446,22 @@ def _write_software(source: TestedResult, design: str) -> str:
     )
 
 
-def fill_methods(design: FoldDesign, tests: Iterable[str], *, estimator: str, **words: Any) -> list[str]:
-    """Return the paragraphs on curves and on tests; `words` are the others that the template needs."""
-    words["estimator"] = ESTIMATORS[estimator]
+def _describe_tests(source: TestedResult, *blocks: str, **words: Any) -> list[str]:
+    """Return the paragraphs `blocks` of `fill_methods` on the primary tests; `curves` needs further words."""
+    primary = [frame.loc[frame["role"] == "primary", "test"] for frame in (source.tests, source.pairs)]
+    words["population"], words["alpha"] = source.population, f"{source.alpha:g}"
+    words["trusted"], words["state"] = source.verdict.is_trusted, source.verdict.state
+    return fill_methods(source.design, pd.concat(primary), blocks, **words)
+
+
+def fill_methods(
+    design: FoldDesign, tests: Iterable[str], blocks: Iterable[str] = ("curves", "tests"), **words: Any
+) -> list[str]:
+    """Return the paragraphs `blocks` of the methods; `words` are the others that the template needs."""
+    words = {"population": design.population, "estimators": TEXTS["estimators"], **words}
     words["primary"] = [get_test(test).methods for test in dict.fromkeys(tests)]
     words["fixed_runs"] = design.has_runs and design.runs == "fixed"
-    words["population"] = design.population
-    return [fill_template("methods", block, design=design, **words) for block in ("curves", "tests")]
+    return [fill_template("methods", block, design=design, **words) for block in blocks]
 
 
 def find_references(paragraphs: Iterable[str]) -> list[Reference]:
@@ -511,28 +479,6 @@ def write_bibtex(references: Iterable[Reference]) -> str:
 
 
 # --- results, methods, one table and one figure -------------------------------------------------------------
-
-
-#: A document that reads the other files.
-DOCUMENT = r"""\documentclass{article}
-\usepackage[T1]{fontenc}
-\usepackage{array,booktabs,graphicx,longtable}
-\begin{document}
-\section*{Methods}
-\input{methods}
-\section*{Results}
-\input{results}
-\input{table}
-\begin{figure}[htbp]
-\centering
-\includegraphics[width=\linewidth]{figure.pdf}
-\caption{CAPTION}
-\label{fig:auprec}
-\end{figure}
-\bibliographystyle{plain}
-\bibliography{references}
-\end{document}
-"""
 
 
 @dataclass(frozen=True)
@@ -576,9 +522,10 @@ class Paper:
         from skewanova.report.figures import FIGURES, render_figures, restrict_to_drawn  # imports matplotlib
 
         source = restrict_to_drawn(self.source)
+        document = (TEMPLATES / "paper.tex").read_text(encoding="utf-8")
         drawing = ("figure", lambda: FIGURES[self.figure].draw(source))
         files: dict[str, str | bytes] = {
-            "paper.tex": DOCUMENT.replace("CAPTION", escape_latex(self.caption)),
+            "paper.tex": document.replace("CAPTION", escape_latex(self.caption)),
             "methods.tex": self.methods.to_latex(),
             "results.tex": self.results.to_latex(),
             "table.tex": write_latex(self.table, siunitx=False),
@@ -631,8 +578,7 @@ def _build_difference_table(source: TestedResult) -> Table:
 
 def write_caption(source: ReportSource) -> str:
     """Return the caption of the figure of AUPREC along the prior."""
-    average = "" if source.design.is_test_set else f", mean over {source.design.n_folds} "
-    average += "" if source.design.is_test_set else "runs" if source.design.has_runs else "folds"
+    average = "" if source.design.is_test_set else f", mean over {source.design.n_folds} {source.unit}s"
     text = f"AUPREC along the prior{average}. The deployment prior is shaded."
     if source.verdict.is_trusted and source.by_prior["conf_low"].notna().any():
         text += f" Bands hold at all priors and for all models at once, at {format_level(source.alpha)}."

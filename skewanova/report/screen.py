@@ -116,7 +116,7 @@ def build_screen(source: ReportSource) -> Screen:
     marks = Marks(rarest, float(priors[start]), (weighting.low, weighting.high))
     charts = _build_headline_charts(source, frame, colors, marks) if len(priors) > 1 else []
     curves, paths = _build_curves(source, colors, priors, start)
-    means = f"mean of {source.design.n_folds} {'runs' if source.design.has_runs else 'folds'}"
+    means = f"mean of {source.design.n_folds} {source.unit}s"
     means = "values of one test set" if source.design.is_test_set else means
     return _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)._replace(
         charts=charts[:2],
@@ -232,10 +232,9 @@ def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, in
     """Return colours from 1; 0 if untrusted; of over ten models only of the chosen, first and suspects."""
     if verdict is None:
         return number_colors(models, models[:MAX_COLORED])
-    if not verdict.is_trusted:
-        return dict.fromkeys(models, 0)
     suspects = [model for model in models if any(repr(model) in text for text in verdict.warnings)]
-    return number_colors(models, [*verdict.models[:MAX_COLORED], *models[:1], *suspects])
+    named = [*verdict.models[:MAX_COLORED], *models[:1], *suspects]
+    return number_colors(models, named) if verdict.is_trusted else dict.fromkeys(models, 0)
 
 
 def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
@@ -261,25 +260,19 @@ def _list_prior_rows(
     rows: pd.DataFrame, colors: Colors, heads: Sequence[str], *, is_supported: bool
 ) -> list[SimpleNamespace]:
     """Return rows (number, color, model, cells), by rank, as `colors` if untrusted; unsupported: no band."""
-    models = list(colors)
-    by_model = {str(row.model): row for row in iter_rows(rows)}
-    order = sorted(models, key=lambda model: by_model[model].rank) if TO_BEST in heads else models
+    models, result = list(colors), []
     formats: dict[str, Callable[[Any], str]] = {
         "AUPREC": lambda row: format_number(row.auprec),
         TO_BEST: lambda row: f"-{format_number(row.regret)}" if row.regret > 0 else "highest",
         MAY_BE_BEST: lambda row: "\u25cf" if row.contender and is_supported else "",
     }
-
-    def format_band(row: Any) -> str:
-        return format_limits(row) if is_supported else ""
-
-    def list_cells_of(row: Any) -> list[str]:
-        return [formats.get(head, format_band)(row) for head in heads[1:]]
-
-    return [
-        SimpleNamespace(number=models.index(m), color=colors[m], model=m, cells=list_cells_of(by_model[m]))
-        for m in order
-    ]
+    format_band = format_limits if is_supported else lambda _: ""
+    key = (lambda row: row.rank) if TO_BEST in heads else (lambda row: models.index(row.model))
+    for row in sorted(iter_rows(rows), key=key):
+        texts = [formats.get(head, format_band)(row) for head in heads[1:]]
+        number, color = models.index(row.model), colors[row.model]
+        result.append(SimpleNamespace(number=number, color=color, model=row.model, cells=texts))
+    return result
 
 
 # --- charts -------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from skewanova.base.frames import iter_rows
 from skewanova.base.text import escape_text, format_interval, format_number, shorten_name, write_p
 from skewanova.decision.verdict import explain_missing_test, order_by_estimate
 from skewanova.inference.catalogue import get_test, name_response, name_test
-from skewanova.report.source import TestedResult, format_level, get_control, select_primary
+from skewanova.report.source import TEXTS, TestedResult, format_level, get_control, select_primary
 
 #: Short names of models by their names.
 Names = Mapping[str, str]
@@ -217,25 +217,12 @@ def write_results(source: TestedResult) -> str:
     return " ".join([_write_means(source), *texts, _write_outcome(source)])
 
 
-#: Outcome of a comparison in the past tense, by the state of its verdict.
-OUTCOMES = {
-    "untrusted": "No test was reliable for these data.",
-    "unsupported": "The data do not support most of the deployment prior.",
-    "by_prior": "The best model depended on the prior.",
-    "equal": "{models} were practically equal.",
-    "choose": "{models} was better than every other model.",
-    "undecided": "The tests did not separate {models}.",
-    "tie": "No model was found to be better than {models}.",
-    "control": "No model was found to be better than the control, {control}.",
-}
-
-
 def _write_outcome(source: TestedResult) -> str:
     """Return the sentence on the outcome in the past tense, without advice."""
     verdict, control = source.verdict, get_control(source)
     models = [shorten_name(model) for model in verdict.models]
     names = " and ".join(filter(None, [", ".join(models[:-1]), *models[-1:]]))
-    outcome = OUTCOMES[verdict.state]
+    outcome: str = TEXTS["outcomes"][verdict.state]
     if control is not None and verdict.state == "control" and control not in verdict.models:
         outcome = f"{{models}} {'was' if len(models) == 1 else 'were'} better than the control, {{control}}."
     return outcome.format(models=names, control=shorten_name(control or ""))

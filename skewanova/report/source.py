@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -38,40 +40,13 @@ MAX_PRIORS = 16
 MAX_POINTS = 500_000
 
 
+#: Folder of the templates of pages, of files for LaTeX and, in one file, of captions, notes and other texts.
+TEMPLATES = resources.files("skewanova.report") / "templates"
+TEXTS: Mapping[str, Any] = tomllib.loads((TEMPLATES / "texts.toml").read_text(encoding="utf-8"))
+
+
 #: Content of each frame of a comparison by its name, which is also the name of its CSV file.
-FRAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "auprec": "AUPREC of every model and fold at the priors",
-        "iauprec": "IAUPREC and AUC of every model and fold",
-        "tests": "tests of all models: a row a term of each analysis",
-        "pairs": "tests of pairs of models: a row a pair of each family",
-        "prior_pairs": "pairs of priors (none if there is one prior, or an interaction of model and prior)",
-        "ranking": "the models in ranking order",
-        "regions": "which model leads at which prior",
-        "crossings": "where the mean curves of two models cross, with intervals",
-        "leaders": "which models may be the best at which prior",
-        "differing_priors": "priors at which a simultaneous band puts one model above another",
-        "decisions": "what every model promises and risks",
-        "choices": "which model each criterion picks",
-        "support": "priors that the test set is large enough for",
-        "plans": "how many folds or cases would separate each pair",
-        "components": "of runs on one test set: variance due to runs and to cases",
-        "difference_curves": "difference of AUPREC of every pair along the prior, with simultaneous bands",
-        "effects": "effect size of every pair",
-        "equivalence": "tests and probabilities of practical equivalence of every pair",
-        "assumptions": "checks of what the tests assume, with advice",
-        "residuals": "residuals of the 2-way analysis",
-        "roc": "points of the ROC curves",
-        "precision_recall": "points of the precision-recall curves",
-        "by_prior": "AUPREC, band and regret of every model, prior by prior, and whether it may be the best",
-        "auprec_by_prior": "AUPREC of every model and fold along the prior",
-        "auprec_intervals": "mean AUPREC of every model at the priors, with intervals",
-        "regret": "by how much each model falls short of the best, along the prior",
-        "surface": "precision of every model by recall and prior",
-        "skew": "accuracy and precision of one threshold by skew",
-        "score_bins": "labelled cases in bins of each model's score, for monitoring",
-    }
-)
+FRAMES: Mapping[str, str] = MappingProxyType(TEXTS["frames"])
 
 
 class Tables(Mapping[str, pd.DataFrame]):
@@ -163,7 +138,7 @@ class TestedResult(Result):
 
     __test__ = False  # pytest collects classes named Test...
 
-    #: Tables and frames by name (None: all figures), and the column of the means in the ranking.
+    #: Tables, frames and figures (None: all) by name, and the column of the means in the ranking.
     SPECS: ClassVar[Mapping[str, Any]]
     FRAMES: ClassVar[Mapping[str, str]] = FRAMES
     FIGURES: ClassVar[Sequence[str] | None] = None
@@ -288,8 +263,7 @@ def build_provenance(source: TestedResult) -> Provenance:
 def subsample(values: Sequence[float] | Floats, max_size: int) -> Floats:
     """Return at most `max_size` values, evenly spaced by index, with the first and the last."""
     indices = np.linspace(0, len(values) - 1, min(max_size, len(values))).round().astype(int)
-    result: Floats = np.asarray(values, dtype=np.float64)[indices]
-    return result
+    return np.asarray(values, dtype=np.float64).take(indices)
 
 
 def _choose_step(n_rows: int) -> int:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, reduce
-from importlib import resources
+from functools import reduce
 from operator import attrgetter
 from typing import Any
 
@@ -37,6 +35,7 @@ from skewanova.decision.planning import ASSURANCE
 from skewanova.inference.catalogue import get_test, name_response, name_test
 from skewanova.report.source import (
     MAX_PRIORS,
+    TEXTS,
     ReportSource,
     TestedResult,
     format_level,
@@ -59,7 +58,7 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class FrameTable:
-    """A table with a row for each row of a frame; caption and note are in ``tables.toml``.
+    """A table with a row for each row of a frame; caption and note are in ``texts.toml``.
 
     `frame` is the name of its frame, by default its own. `CELLS` formats the cells below `heads`, unless
     `own_cells` does. Rows where the boolean column `sort_by` is True come first.
@@ -89,7 +88,7 @@ class FrameTable:
             units=design.units,
             unit=source.unit,
             measure=source.measure,
-            posterior=_POSTERIORS[posterior],
+            posterior=TEXTS["posteriors"][posterior],
         )
 
     def build(self, frame: pd.DataFrame, **words: Any) -> Table:
@@ -97,27 +96,13 @@ class FrameTable:
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
         words = {"measure": "IAUPREC", "row": next(iter_rows(frame), None), **words}
-        texts = _load_texts()[self.name]
+        texts = TEXTS[self.name]
         caption, note = (texts.get(key, "").format(**words) for key in ("caption", "note"))
         known_cells = {**CELLS, **self.own_cells}
         cells = {h.format(**words): known_cells.get(h, attrgetter(h.lower())) for h in self.heads}
         table = build_table(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
         explanations = texts.get("explanations", {}).items()
         return replace(table, explanations={k.format(**words): v.format(**words) for k, v in explanations})
-
-
-@cache
-def _load_texts() -> dict[str, dict[str, Any]]:
-    """Return caption, note and explanations of each table by its name."""
-    folder = resources.files("skewanova.report") / "templates"
-    return tomllib.loads(folder.joinpath("tables.toml").read_text(encoding="utf-8"))
-
-
-_POSTERIORS = {
-    "cases": "t posterior of each pair's difference over cases, under a flat prior.",
-    "halves": "t posterior of each pair's difference by the split-half variance, under a flat prior.",
-    "folds": "Bayesian correlated t test with flat priors, allowing for the training data that folds share.",
-}
 
 
 # --- performance and ranking --------------------------------------------------------------------------------
@@ -161,9 +146,8 @@ def _format_prior_heads(priors: Iterable[float]) -> list[str]:
 
 def _build_performance_with_groups(source: ReportSource) -> Table:
     """Return the table of performance with the column Group or, if untrusted, with a note instead."""
-    table = build_performance_table(
-        source.tables["auprec"], source.tables["iauprec"], source.ranking, source.unit
-    )
+    auprec, iauprec = (source.tables[name] for name in ("auprec", "iauprec"))
+    table = build_performance_table(auprec, iauprec, source.ranking, source.unit)
     if not source.verdict.is_trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
     explanations = {"Group": f"{write_group_note(source.ranking)} in IAUPREC."}
@@ -293,16 +277,6 @@ def _format_needed(number: float) -> str:
     return "" if np.isnan(number) else f"{number:g}" if np.isfinite(number) else "never"
 
 
-#: Description of each criterion of choice.
-CRITERIA = {
-    "highest_expected_auprec": "highest mean (IAUPREC)",
-    "minimum_expected_regret": "smallest mean regret",
-    "maximin_auprec": "best worst case (maximin)",
-    "minimax_regret": "smallest largest regret (minimax)",
-    "highest_p_best": "most probably the best",
-}
-
-
 #: Advice of a check without one.
 NO_ADVICE = "nothing to add"
 
@@ -330,7 +304,7 @@ CELLS: Mapping[str, Cell] = {
     "Changes the lead": lambda row: "yes" if row.lead else "no",
     "Check": lambda row: row.check.replace("_", " "),
     "Class": lambda row: str(row.label),
-    "Criterion": lambda row: CRITERIA[row.criterion],
+    "Criterion": lambda row: TEXTS["criteria"][row.criterion],
     DIFFER: lambda row: "not tested" if np.isnan(row.p_adjusted) else "yes" if row.reject else "no",
     "Difference": format_column("estimate"),
     "Effect": format_column("effect", 2),
@@ -407,18 +381,12 @@ def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
     )
 
 
-def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str, trusted: bool = True) -> Table:
-    """Return the table of pairwise differences without `columns`; untrusted, also without "Differ"."""
-    table = PAIRS.build(rows, alpha=alpha)
-    for head in columns if trusted else (*columns, DIFFER.format(alpha=alpha)):
-        table = drop_column(table, head)
-    return table if trusted else replace(table, note=f"{NOT_RELIABLE}.")
-
-
 def _build_pairwise(source: TestedResult) -> Table:
-    """Return the table of the pairs of the primary test, with effect sizes."""
-    rows = select_primary(source.pairs)
-    table = build_pairs_table(rows, source.alpha, "Test", "Measure", trusted=source.verdict.is_trusted)
+    """Return the table of the pairs of the primary test, with effect sizes; untrusted, without "Differ"."""
+    rows, trusted = select_primary(source.pairs), source.verdict.is_trusted
+    heads = ("Test", "Measure", *(() if trusted else (DIFFER.format(alpha=source.alpha),)))
+    table = reduce(drop_column, heads, PAIRS.build(rows, alpha=source.alpha))
+    table = table if trusted else replace(table, note=f"{NOT_RELIABLE}.")
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
     pairs = zip(rows["model_a"], rows["model_b"], strict=True)
     return replace(

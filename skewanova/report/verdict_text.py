@@ -401,10 +401,10 @@ def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
 def _write_first_p_best(facts: Judgement, writer: LineWriter) -> str:
     """Return `write_p_best` of the first model, or "" if models are equal or support is partial."""
     is_open = facts.state != "equal" and not facts.is_partial
-    return write_p_best(facts.frames["decisions"], "decisions", writer) if is_open else ""
+    return write_p_best(facts.frames["decisions"], writer, "decisions") if is_open else ""
 
 
-def write_p_best(ranking: pd.DataFrame, table: str, writer: LineWriter) -> str:
+def write_p_best(ranking: pd.DataFrame, writer: LineWriter, table: str = "ranking") -> str:
     """Return "model-based P(A is best) 0.97" (or ">0.99") of the first model, or "" if it is nan."""
     row = next(iter_rows(ranking))
     if np.isnan(row.p_best):

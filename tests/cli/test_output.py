@@ -25,7 +25,7 @@ from skewanova.base.text import STAGES, escape_text, listen_to_stages, report_st
 from skewanova.cli import commands as cli_commands
 from skewanova.cli import output as cli_output
 from skewanova.report import document as report_folder
-from skewanova.report.figures import KINDS
+from skewanova.report.figures import FIGURES
 from skewanova.report.source import COMPUTED_FRAMES, FRAMES
 
 
@@ -121,7 +121,7 @@ def test_quiet_prints_nothing_and_every_stage_is_counted(folder, undrawn):
     with listen_to_stages(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
         sa.compare("scores.csv", (0.4, 0.5), at_priors=(0.5, 0.4)).save("report", figures="svg")
     report_stage("nobody hears")
-    figures = [kind.replace("_", " ") for kind in KINDS if kind not in {"components", "prior_estimate"}]
+    figures = [kind.replace("_", " ") for kind in FIGURES if kind not in {"components", "prior_estimate"}]
     assert heard == [*STAGES, *(f"figure {kind}" for kind in figures)]
 
 

@@ -34,10 +34,10 @@ def long(n_models=4, n_folds=6, n_priors=3, seed=0):
 
 def test_long_tables_priors_and_leaders_are_cut_and_none_floats():
     found = tukey_by_prior(long(n_models=20, n_folds=3, n_priors=8))
-    table = report_tables.build_pairs_table(found, 0.05)
+    table = report_tables.PAIRS.build(found, alpha=0.05)
     assert len(table.rows) == MAX_ROWS < len(found)
     assert table.note.endswith("The first rows of each test, 1,000 of 1,520: pairs.csv holds them all.")
-    assert "holds them all" not in report_tables.build_pairs_table(found.head(1000), 0.05).note
+    assert "holds them all" not in report_tables.PAIRS.build(found.head(1000), alpha=0.05).note
     assert report_source.subsample(np.arange(100.0), 4).tolist() == [0, 33, 66, 99]
     assert report_source.subsample([0.5, 0.1], 4).tolist() == [0.5, 0.1]
     contenders = [f"m{i}" for i in range(20)]

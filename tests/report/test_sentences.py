@@ -176,7 +176,7 @@ def test_one_test_set_has_no_folds_and_what_was_not_tested_is_said_so():
 
 def test_the_outcome_for_a_paper_is_told_in_the_past_without_advice(hostile):
     source = replace(hostile, settings={**hostile.settings, "control": None})
-    for state, words in sentences.OUTCOMES.items():
+    for state, words in sentences.TEXTS["outcomes"].items():
         source.__dict__["verdict"] = replace(hostile.verdict, state=state, models=("a", "b"))
         text = str(source.results_paragraph)
         last = text[text.rindex(words.split("{")[0] or "a and b w") :]

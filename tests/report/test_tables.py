@@ -112,7 +112,7 @@ def test_anova_and_pairs():
         posthoc(("A", "B", 0.1234, 0.0456, True)),
         posthoc(("A|x", "B", -0.0001, NAN, False), prior=0.1, response="auprec", conf_low=NAN, test="new"),
     ])  # fmt: skip
-    found = report_tables.build_pairs_table(frame, 0.005)
+    found = report_tables.PAIRS.build(frame, alpha=0.005)
     assert found.header[-1] == "Differ (level 0.005)"
     assert found.rows == (
         ("A - B", "Tukey HSD, 2-way mean square", "IAUPREC", "0.123", "-0.100 to 0.300", "0.046", "yes"),
