@@ -85,16 +85,15 @@ class CasesAnalysis(DesignAnalysis):
         """Return the omnibus test, frames and warnings; `decisions` is the frame of `decision_table`."""
         measures, options = self.evaluation, self.options
         report_stage("tests of all models")
-        weighting, support = measures.deployment_prior, measures.support
-        measured = self.measure([weighting, *map(as_deployment_prior, measures.priors)])
+        prior, support = measures.deployment_prior, measures.support
+        measured = self.measure([prior, *map(as_deployment_prior, measures.priors)])
         areas = next(measured)
         result = self.compare(areas)
         report_stage("pairs of models")
         at_priors = {p: self.compare(item) for p, item in zip(measures.priors, measured, strict=True)}
         pairs, limits = self.compare_families(result, at_priors), self.compute_limits(areas, result)
-        checks = check_sizes(
-            support, weighting.low, result.estimate, limits.error, clustered=areas.sample.clustered
-        )
+        clustered = areas.sample.clustered
+        checks = check_sizes(support, prior.low, result.estimate, limits.error, clustered=clustered)
         del areas  # whose jackknife values are large
         differences = self.describe_pairs(result, limits.spread, options.rope)
         frames = self.build_frames(decisions, pairs, assumptions=checks, **differences)

@@ -154,9 +154,8 @@ class PriorEstimates(FrameResult):
 
     def bins_frame(self) -> pd.DataFrame:
         """Return model, bin and the other columns of :meth:`skewanova.PriorEstimate.bins_frame`, by model."""
-        parts = [result.bins_frame().assign(model=model) for model, result in self.by_model.items()]
-        frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
-        return frame[["model", *(column for column in frame if column != "model")]]
+        frames = {model: result.bins_frame() for model, result in self.by_model.items()}
+        return pd.concat(frames, names=["model"]).reset_index(level="model").reset_index(drop=True)
 
 
 def estimate_prior_from_tables(
@@ -324,9 +323,8 @@ def _pool_models(
 
 def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
     """Return log-odds, and the weighted sum there of scaled likelihood ratio statistics, less its least."""
-    low, high = map(
-        float, mixtures.log_odds_range(np.asarray(float(max(item.n_unlabelled for item in parts))))
-    )
+    n_unlabelled = np.asarray(float(max(item.n_unlabelled for item in parts)))
+    low, high = map(float, mixtures.log_odds_range(n_unlabelled))
     for _ in range(N_ZOOMS):
         log_odds = np.linspace(low, high, 4 * estimation.N_PLACES)
         ratios = (estimation.likelihood_ratio(item, log_odds) for item in parts)

@@ -364,7 +364,7 @@ def _ask_for_design(name: str, table: ValueTable) -> str:
 def choose_primary_tests(
     unit: str, options: Options, shape: tuple[int, ...]
 ) -> tuple[tuple[str, str] | None, list[str]]:
-    """Return (test of all models, of pairs) of data sets, else None, and notes; `shape`: folds, models."""
+    """Return default tests (all models, pairs) of data sets, else None, and notes; `shape`: folds, models."""
     if unit != "data set":
         return None, []
     n_pairs = planning.count_compared_pairs(shape[1], options.control)
