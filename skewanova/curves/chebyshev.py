@@ -104,7 +104,7 @@ def certain_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
 
 
 def sign_intervals(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int, float, float]]:
-    """Return (sign, low, high) in log-odds between sign changes of a function; up to `TIE` the sign is 0."""
+    """Return ascending (sign, low, high) in log-odds that cover the panels, joined by sign, 0 up to `TIE`."""
     roots = (root for piece in pieces for root in _find_roots(piece))
     ends = [edges[0], *sorted({*edges[1:-1], *roots}), edges[-1]]
     signs = []

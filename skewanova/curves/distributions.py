@@ -404,7 +404,7 @@ class BinormalFit:
         return self._std_error(auprec_and_slopes(*self._shape, *nodes)[1])
 
     def roc(self, *, n_points: int = 1001) -> RocCurve:
-        """Return the ROC curve at quantiles of both classes, with their sizes (Brodersen et al., eq. 5)."""
+        """Return the ROC curve at quantiles of both classes, with sizes; thresholds after any transform."""
         check_count(n_points, "n_points", minimum=2)
         z = special.ndtri(np.arange(1, n_points + 1) / (n_points + 1))
         a, b = self._shape
@@ -416,7 +416,7 @@ class BinormalFit:
     def precision_recall(
         self, prior: float | None = None, *, recall: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Return precision, recall at a prior (by default `alpha`) and recalls (0.001, 0.002, ..., 1)."""
+        """Return precision, recall at a prior (by default `alpha`), recalls in (0, 1] (0.001, ..., 1)."""
         recalls = np.arange(1, 1001) / 1000 if recall is None else check_float_array(recall, "recall")
         invalid = recalls[~((recalls > 0) & (recalls <= 1))]
         if invalid.size:

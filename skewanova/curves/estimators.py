@@ -50,7 +50,7 @@ Codes = NDArray[np.int64]
 
 
 def sum_by_moments(parts: Iterable[Points], prior: Floats) -> tuple[Floats, float]:
-    """Return the sum of weight times precision over all points (n_priors,), and the sum of the weights."""
+    """Return sums over points of weight times precision at flat priors (n_priors,), and of the weights."""
     perfect = height = 0.0  # points without false positives have precision 1
     codes, moments = [np.empty(0, dtype=np.int64)], [np.empty((N_MOMENTS, 0))]
     others = [np.empty((3, 0))]
@@ -288,7 +288,7 @@ def _interpolated_kernel(roc: RocCurve, aggregate: str) -> Kernel:
 
 
 def _aggregate_precision(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggregate: str) -> Floats:
-    """Return the mean or median precision (n_priors, n_recalls) of vertices with the same recall."""
+    """Return mean or median precision (n_priors, n_recalls) of each recall's vertices, from `reached` on."""
     precision = vertex_precision(roc.tpr[reached[0] :], roc.fpr[reached[0] :], prior)
     first = reached - reached[0]
     size = np.diff(np.append(first, precision.shape[-1]))
@@ -306,7 +306,7 @@ FIRST_REACH_ESTIMATORS = ("upper_trapezoid", "interpolated_max")
 
 
 def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
-    """Return the function from priors (n_priors,) to areas (n_priors,) of one curve, which is checked."""
+    """Return the function from priors (n_priors,) to areas (n_priors,) of `roc`; only its type is checked."""
     check_curve(roc)
     if area_estimator in STEP_ESTIMATORS:
         blocks = list(steps_from_curve(roc))

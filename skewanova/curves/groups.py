@@ -190,7 +190,7 @@ class CurveWithoutThresholds:
         """Return cumulative (weights of) true and false positives by distinct score, from the highest on."""
 
     def curve(self) -> RocCurve:
-        """Return the ROC curve with thresholds nan."""
+        """Return the ROC curve with all vertices, thresholds nan (the first too), sizes as weights if any."""
         true, false = (np.append(0, totals) for totals in self._totals())
         unknown = np.broadcast_to(np.nan, len(true))
         return RocCurve(false / false[-1], true / true[-1], unknown, float(true[-1]), float(false[-1]))

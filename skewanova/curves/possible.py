@@ -322,7 +322,7 @@ class _CurveSearch:
         return self.solve(limits, fixed, goal), -self.solve(limits, fixed, -goal)
 
     def solve(self, limits: Floats, fixed: Sequence[int], goal: Floats | None = None) -> float:
-        """Return the least `goal` @ areas (if None, missing recall) within limits of the `fixed`, or nan."""
+        """Return least `goal` @ areas of complete curves, or missing recall, by `fixed` limits, or nan."""
         for _ in range(MAX_CURVES):
             curves = np.array([curve for curve in self._curves if goal is None or not curve[-1]])
             cost = curves[:, -1] if goal is None else curves[:, :-1] @ goal
@@ -349,7 +349,7 @@ class _CurveSearch:
 
 
 def _find_best_path(reward: Floats) -> tuple[float, NDArray[np.intp]]:
-    """Return the largest sum of rewards (n_cells, n_levels) over non-decreasing levels, and the levels."""
+    """Return the largest sum of rewards (n_cells, n_levels) over non-decreasing levels, and their indices."""
     best = reward.copy()
     for cell in range(1, len(best)):
         best[cell] += np.maximum.accumulate(best[cell - 1])

@@ -133,7 +133,7 @@ def roc_curve(
 
 @np.errstate(over="ignore")  # thresholds are doubles, scores may be long doubles
 def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | None = None) -> RocCurve:
-    """Return the ROC curve of validated labels and scores of both classes, weighted if given."""
+    """Return the ROC curve of validated labels, scores and any weights, all above 0, of both classes."""
     if weight is not None:
         return _weighted_curve(positive, score, weight)
     cases, n_positive = sort_cases(positive, score), int(np.count_nonzero(positive))

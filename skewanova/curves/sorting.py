@@ -109,7 +109,7 @@ def _iter_positive_rows(keys: Ints) -> Iterator[NDArray[np.intp]]:
 
 
 def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsWithPositives:
-    """Return true, false positives before, then after, runs whose last positive is in `rows` after `seen`."""
+    """Return true, false positives before, then after runs with last positive in `rows` (`seen` earlier)."""
     key, last, true = keys[rows], rows, np.arange(seen + 1, seen + 1 + len(rows))
     goes_on = rows[-1] + 1 < len(keys) and keys[rows[-1] + 1] == key[-1]
     ends = np.append(key[1:] != key[:-1], not goes_on)

@@ -45,7 +45,7 @@ def draw_mean_lines(
 
 
 def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) -> list[Entry]:
-    """Hatch the unsupported priors of `support`, by default the result's; return [entry], or [] if none."""
+    """Hatch priors below the lowest supported of `support` or the result's; return [entry], or [] if none."""
     support = styling.find_optional_frame(result, support, "support", "prior supported")
     if support is None or support["supported"].all():
         return []
@@ -148,7 +148,7 @@ def draw_ranked_means(
 
 
 def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return precision by prior (rows) and recall (columns), ascending; raise on repeats, one of either."""
+    """Return one model's precision by prior and recall (columns), sorted; raise on repeats, one of either."""
     if rows.duplicated(["prior", "recall"]).any():
         raise InputError(
             f"`plot_surface` needs one row for each prior and recall, but {model!r} has more; keep the first "
@@ -227,7 +227,7 @@ def draw_forest(
 
 
 def draw_overall_mean(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
-    """Draw mean, interval and prediction interval at height `y`; return entries, [] if conf_low is nan."""
+    """Draw mean, interval, prediction interval at height `y`, return two entries; conf_low nan: mean, []."""
     if np.isnan(row["conf_low"]):
         ax.plot(row["estimate"], y, "D", color=color, markerfacecolor=ax.get_facecolor(), markersize=7)
         return []

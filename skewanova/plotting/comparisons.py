@@ -255,7 +255,7 @@ def plot_p_values(
 ) -> Axes:
     """Draw the matrix of adjusted p-values of one family of pairwise comparisons, with the differences.
 
-    Cells below the diagonal show p and the difference, column minus row.
+    Cells below the diagonal show p and the difference, column minus row; without a p they are hatched.
 
     Parameters
     ----------

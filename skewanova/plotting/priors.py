@@ -72,9 +72,9 @@ def plot_monitor(source: object, leaders: pd.DataFrame | None = None, **options:
     Parameters
     ----------
     source : MonitorReport or DataFrame
-        Result of `monitor`, or its table.
+        Result of `monitor`, or its table: batch, estimate, conf_low, conf_high, state.
     leaders : DataFrame, optional
-        Leading model by range of priors; by default that of `source`.
+        Leading model by range of priors: prior_low, prior_high, leader; by default that of `source`.
     """
     table = styling.find_frame(source, "table", "batch estimate conf_low conf_high state", "plot_monitor")
     spans = styling.find_optional_frame(source, leaders, "leaders", "prior_low prior_high leader")

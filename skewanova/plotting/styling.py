@@ -123,7 +123,7 @@ DEFAULTS: PlotOptions = {"legend": True, "palette": None, "ax": None}
 
 
 def document_plot(plot: Plot, **special: Any) -> Plot:
-    """Return `plot` with the keywords DEFAULTS, as changed by `special`, which its docstring describes."""
+    """Return `plot` with keywords DEFAULTS, as changed by `special`, and documentation from PlotOptions."""
     defaults = {**DEFAULTS, **special}
     signature = inspect.signature(plot)
     *parameters, _ = signature.parameters.values()  # the last one stands for the defaults
@@ -132,7 +132,7 @@ def document_plot(plot: Plot, **special: Any) -> Plot:
     signature = signature.replace(parameters=parameters)
 
     @wraps(plot)
-    def draw(*args: Any, **options: Any) -> Axes:
+    def draw_with_defaults(*args: Any, **options: Any) -> Axes:
         call = signature.bind(*args, **options)  # raises for unknown keywords
         return plot(*call.args, **{**defaults, **call.kwargs})
 
@@ -144,9 +144,9 @@ def document_plot(plot: Plot, **special: Any) -> Plot:
     sections["Parameters"] = "\n".join([sections["Parameters"], *added])
     order = ("Summary", "Parameters", "Returns", "Raises", "References")
     texts = (sections.get(name) or shared.get(name) for name in order)
-    draw.__doc__ = "\n\n".join(filter(None, texts)) + "\n"
-    draw.__signature__ = signature  # type: ignore[attr-defined]
-    return cast("Plot", draw)
+    draw_with_defaults.__doc__ = "\n\n".join(filter(None, texts)) + "\n"
+    draw_with_defaults.__signature__ = signature  # type: ignore[attr-defined]
+    return cast("Plot", draw_with_defaults)
 
 
 def _split_sections(documented: object) -> dict[str, str]:
@@ -364,7 +364,7 @@ def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None
 def draw_mean_line(
     ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], *, errorbar: ErrorBar = None, **style: Any
 ) -> Line2D:
-    """Draw the mean of y over the rows at each x, `errorbar` as a band cut to [0, 1]; return the line."""
+    """Draw the mean of y over rows by x, `errorbar` as a band of `opacity` cut to [0, 1]; return the line."""
     x, y = xy
     if frame[x].nunique() < 2:  # a line of one point is its marker
         style.pop("markevery", None)
@@ -578,7 +578,7 @@ NAME_X = 1.05
 
 
 def label_lines(ax: Axes, lines: dict[str, Line2D], styles: LineStyles, others: Sequence[Entry] = ()) -> None:
-    """Name each line at its right end, `others` in a legend below; or all in a legend if names do not fit."""
+    """Name lines at their right ends, `others` in a legend below; all in a legend without room or layout."""
     height = ax.bbox.height / ax.figure.dpi * 72
     gap = 1.3 * FontProperties(size=NAME_FONT_SIZE).get_size_in_points() / height  # the height of a line
     labels = model_labels(lines)
