@@ -162,7 +162,7 @@ def tabulate_differences(
 def _build_difference_frame(
     models: Sequence[str], grid: Floats, columns: Floats, selected: Bools
 ) -> pd.DataFrame:
-    """Return model_a, model_b, prior and `DIFFERENCE_TESTS`, pair by pair, of the `selected` (n_pairs,)."""
+    """Return the frame of `selected` pairs, by pair, then prior; `columns` (6, n_pairs, n_priors) has all."""
     sides = np.asarray(models, dtype=object)[np.array(pair_indices(len(models)))[:, selected]]
     a, b = np.repeat(sides, len(grid), axis=1)
     tests = dict(zip(DIFFERENCE_TESTS, columns[:, selected].reshape(len(columns), -1), strict=True))
@@ -187,7 +187,7 @@ def _difference_values(
 def compare_over_folds(
     grid: Floats, values: Floats, halves: Floats | None, design: FoldDesign
 ) -> DifferenceTests:
-    """Return curves of values (n_folds, n_models, n_priors), and t tests and |t| (n_pairs, n_priors)."""
+    """Return curves of values (n_folds, n_models, n_priors), t tests, |t| less slack (n_pairs, n_priors)."""
     by_prior = None if halves is None else halves.transpose(2, 0, 1)
     paired = paired_t(values.transpose(2, 0, 1), inflation=design.variance_inflation, halves=by_prior)
     joint = joint_curves_over_folds(grid, values, ratio=design.ratio, halves=halves)
@@ -195,7 +195,7 @@ def compare_over_folds(
 
 
 def compare_joint_curves(joint: JointCurves) -> DifferenceTests | None:
-    """Return curves over cases, t tests and |z| of equal p (n_pairs, n_priors); None without variances."""
+    """Return curves over cases, t tests and |z| of equal p (n_pairs, n_priors); None if `pair_error` is."""
     if joint.pair_error is None or joint.pair_df is None:
         return None
     estimate = joint.pairs()[0]
@@ -220,7 +220,7 @@ def grid_of_bands(evaluation: Evaluation) -> Floats:
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:
-    """Return 41 priors (many pairs: 21 or more), or the only one, even in log-odds over the evaluation's."""
+    """Return 41 priors (many pairs: 21 or more), or the only one: `prior_grid` of the evaluation."""
     n_pairs = max(1, comb(len(evaluation.models), 2))
     return prior_grid(evaluation, int(np.clip(MAX_DIFFERENCES // n_pairs, MIN_PRIORS, BAND_PRIORS)))
 
@@ -235,7 +235,7 @@ def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
 
 
 def critical_value(largest: Floats, alpha: float) -> float:
-    """Return the value of ascending `largest` above which (1 + n above) / (1 + n) < alpha; nan if too few."""
+    """Return the least of ascending `largest` with (1 + n above it) / (1 + n) < alpha; nan if too few."""
     n_exceeding = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2
     return float(largest[-1 - n_exceeding]) if n_exceeding >= 0 else np.nan
 
@@ -247,7 +247,8 @@ def draw_max_t(
     """Draw max |t| (n_draws,) over all pairs of curves at all priors, unsorted.
 
     Deviations are (n_units, n_models, n_priors). `varies` (n_pairs * n_priors) masks the differences drawn.
-    Each t has `df` degrees of freedom. Large comparisons get fewer draws, but enough for a test at `alpha`.
+    Each t has `df` degrees of freedom; below 9, pairs are drawn independently. Large comparisons get fewer
+    draws, but enough for a test at `alpha`.
     """
     n_units, n_models, n_priors = deviations.shape
     if n_draws * n_units * (df + 1) * varies.size > MAX_PRODUCTS:
@@ -343,7 +344,7 @@ def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
 
 @limit_blas_threads()
 def draw_max_t_of_columns(residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int) -> Floats:
-    """Draw max |t| (n_draws,) of residuals (n_units, n_pairs * n_priors); at low df, pairs independently."""
+    """Draw max |t| (n_draws,) of nonzero columns; pairs (`n_priors` columns) independently if df < 9."""
     generator, n_columns = make_generator(rng), residual.shape[1]
     # Few folds span too few directions to estimate correlations. Pairs are then drawn independently, which is
     # conservative (Sidak 1967), and with two folds all columns are.
@@ -354,7 +355,7 @@ def draw_max_t_of_columns(residual: Floats, n_priors: int, n_draws: int, rng: Se
 
 
 def _draw_max_t_of_block(residual: Floats, n_draws: int, generator: np.random.Generator, df: int) -> Floats:
-    """Draw max |t| (n_draws,) of columns, each by its own SD, correlated as the residuals; 0 if empty."""
+    """Draw max |t| (n_draws,) of nonzero columns, each by its SD, correlated as the residuals; 0 if empty."""
     if not residual.size:
         return np.zeros(n_draws)
     # Each column is studentized by its own deviation, because a common one (as in the multivariate t) would

@@ -171,7 +171,7 @@ def decision_table(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
         * ``expected_regret``, ``max_regret``: mean and largest shortfall from the best model at each prior;
         * ``p_best``: posterior probability that the model has the largest true expected AUPREC, given the
           variance over ``p_best_over`` (folds, or cases if there is one fold), and ``expected_loss``, its
-          expected shortfall from the truly best model; both nan if the variance is unknown;
+          expected shortfall from the truly best model; nan, "" and nan if the variance is unknown;
         * ``auprec_at_rarest``, ``auprec_commonest``: AUPREC at both ends of the deployment prior, and
           ``sensitivity``, their difference;
         * ``loss_per_tenfold``: this difference per factor of ten in the skew (at one prior, by the slope).

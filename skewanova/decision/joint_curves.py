@@ -51,7 +51,7 @@ class JointCurves:
         return len(self.deviations) > 0
 
     def pairs(self) -> tuple[Floats, Floats]:
-        """Return differences (first minus second) and variances (nan if unknown), by pair and prior."""
+        """Return differences (first minus second) and variances (nan if unknown), (n_pairs, n_priors)."""
         a, b = fold_statistics.pair_indices(len(self.estimate))
         variance = np.full((len(a), len(self.priors)), np.nan)
         if self.pair_error is not None:
@@ -136,7 +136,7 @@ def joint_curves_over_cases(
     """Return the curves, over cases, for each (priors, areas (n_models, n_priors)) of `estimates`.
 
     `measure` takes nodes of priors and, for each grid, the projection from nodes to the grid, and returns
-    deviations and variances over cases.
+    deviations and variances over cases. Errors of pairs are nan if a class has a single unit.
     """
     priors = np.concatenate([grid for grid, _ in estimates])
     nodes = case_deviations.choose_nodes(priors, float(priors.min()), float(priors.max()), area_estimator)

@@ -47,7 +47,7 @@ def find_regions(evaluation: Evaluation) -> pd.DataFrame:
     DataFrame
         One row for each range of priors with one best model, ascending, with columns model, prior_low,
         prior_high, margin and runner_up. The limits are the crossings of mean curves. ``margin`` is the lead
-        over ``runner_up``, the second-best model (nan and "" without one), averaged over the region.
+        over ``runner_up``, the second-best model (nan and "" without one), averaged uniformly over priors.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def find_regions(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _mean_lead(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[float, str]:
-    """Return the mean lead over a region's priors, and the second-best model's name; nan and '' if alone."""
+    """Return the mean lead, uniformly over a region's priors, and the runner-up's name; nan, '' if alone."""
     leader, low, high = region
     if len(measures.models) < 2:
         return np.nan, ""
@@ -168,7 +168,7 @@ def interpolate_crossings(joint: JointCurves, models: Sequence[str], alpha: floa
 
 
 def _find_limit(nodes: Floats, excess: Floats) -> tuple[float, bool]:
-    """Return (node where excess rises above 0, False), (last node, True) if nowhere, (nan, False) if nan."""
+    """Return (where excess rises above 0, linearly, False), (last node, True) if not, (nan, False) if nan."""
     if np.isnan(excess).any():
         return np.nan, False
     outside = np.flatnonzero(excess > 0)
@@ -299,7 +299,7 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
 def _compute_bands(
     evaluation: Evaluation, alpha: float, rng: Seed
 ) -> tuple[PanelCurves, tuple[str, ...], float]:
-    """Check the input; return curves, names of models, and critical |t| (over cases |z|) of bands."""
+    """Check the input (2 models); return curves, names of models, and critical |t| (cases: |z|) of bands."""
     check_levels(len(check_evaluation(evaluation).models), 2)
     check_alpha(alpha)
     critical = pair_critical_value(joint_curves(evaluation, grid_of_bands(evaluation)), alpha, rng=rng)
@@ -364,7 +364,7 @@ def _mask_contenders(leading: pd.DataFrame, models: tuple[str, ...], grid: Float
 
 
 def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) -> pd.DataFrame:
-    """Return `LEADER_COLUMNS`: by range the leader, then others not below any model, mean shortfalls."""
+    """Return `LEADER_COLUMNS`, by range: the leader, then others that no band puts lower, by their mean."""
     rows = []
     for leader, contenders, low, high in leader_intervals(panel, critical):
         priors = expit((low + high + (high - low) * NODES[0]) / 2)
@@ -376,7 +376,7 @@ def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) 
 
 
 def leader_intervals(panel: PanelCurves, critical: float) -> list[LeaderInterval]:
-    """Return (leader, models that no band puts lower, low, high): indices, log-odds; all below `rarest`."""
+    """Return (leader, contenders with it, low, high), indices and log-odds; all contend below `rarest`."""
     behind = _join_ranges(band[1:] for band in band_intervals(panel, critical))
     first, last = float(logit(panel.low)), float(logit(panel.high))
     ends = {first, last, *(float(logit(high)) for _, _, high in panel.curves.regions())}

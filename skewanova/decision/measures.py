@@ -89,7 +89,7 @@ class Measure:
 
     @classmethod
     def _at_rate(cls, value: str, rule: str, target: float, prior: PriorLike) -> Measure:
-        """Return as a measure `value` (recall, precision) where `rule` (those, flagged) meets a target."""
+        """Return as a measure `value` (precision, recall) where `rule` (recall, precision, flagged) holds."""
         rate = check_fraction(target, rule, or_one=rule == "recall")
         name = f"{value} at {'alert rate' if rule == 'flagged' else rule} {rate:g}"
         return cls(name, value, as_deployment_prior(prior), ThresholdRule(rule, rate, None))
@@ -103,7 +103,7 @@ class Measure:
         *,
         threshold: float | None = None,
     ) -> Measure:
-        """Return as a measure the expected cost per case, by the costs of a false positive and negative."""
+        """Return as a measure the expected cost per case, at the threshold of least cost or a stated one."""
         costs = check_costs((cost_fp, cost_fn), "the costs")
         name = f"expected cost {cost_fp:.12g}:{cost_fn:.12g}"
         return cls(name, "expected cost", as_deployment_prior(deployment_prior))._at_costs(costs, threshold)
@@ -112,7 +112,7 @@ class Measure:
     def net_benefit(
         cls, probability: float, deployment_prior: PriorLike = (0.05, 0.20), *, threshold: float | None = None
     ) -> Measure:
-        """Return as a measure the net benefit at a threshold probability (Vickers and Elkin 2006)."""
+        """Return as a measure the net benefit (odds of `probability`), at the best or a stated threshold."""
         share = check_fraction(probability, "probability")
         measure = cls(f"net benefit at {share:g}", "net benefit", as_deployment_prior(deployment_prior))
         return measure._at_costs((share, 1 - share), threshold)
@@ -183,7 +183,7 @@ class Measure:
         return np.asarray(self.by_prior(curves, priors) @ weights / weights.sum())
 
     def count_limiting_cases(self, support: Support) -> Floats | None:
-        """Return the number of cases behind a mean precision or recall over folds; None for other values."""
+        """Return the effective number (0-d) of cases behind a mean precision or recall; None for others."""
         # by t, means of precision missed up to .125 (studies/records/measures.md)
         if self.deployment_prior is None or self.value not in {"precision", "recall"}:
             return None

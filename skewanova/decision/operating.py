@@ -420,7 +420,7 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
 def _prior_pairs(
     rule: ThresholdRule, priors: Any, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
-    """Return all (chosen prior or mean, prior), else (p, p); (nan, p), or raise, if the rule needs none."""
+    """Return (each stated or the mean, each prior) or (p, p); (nan, p), or raise, if the rule needs none."""
     grid, mean = _priors_to_judge(priors)
     if rule.name not in PRIOR_RULES:
         if chosen is not None:

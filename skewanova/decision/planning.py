@@ -122,7 +122,7 @@ def plan_sample_sizes(
         One row for each pair, in the order of the models, with columns model_a, model_b, design, observed,
         difference, std_error, alpha, power, assurance, power_now, detectable, limit_power, run_share,
         n_folds_now, n_folds, n_folds_assured, case_factor, case_factor_assured, positive_factor and
-        negative_factor.
+        negative_factor, as explained at :func:`~skewanova.plan_comparison`.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def plan_sample_sizes(
 def plan_folds(
     iauprec: pd.DataFrame, design: FoldDesign, target: PowerTarget, *, halves: Floats | None = None
 ) -> pd.DataFrame:
-    """Return the frame of :func:`plan_sample_sizes` of any measure, models as they occur in `iauprec`."""
+    """Return the frame of :func:`plan_sample_sizes` of any measure; sizes are nan if a pair never varies."""
     values, models = build_fold_table(iauprec)
     paired, n_folds = fold_statistics.paired_t(values), len(values)
     deviation = paired.std_error * np.sqrt(n_folds)

@@ -173,16 +173,16 @@ def noncentrality_for_power(df: ArrayLike, power: float, alpha: float, pilot_df:
     if power <= alpha:
         return np.zeros(degrees.shape)[()]
 
-    def excess(noncentrality: Floats) -> Floats:
+    def excess_quantile(noncentrality: Floats) -> Floats:
         # normal quantiles of power are almost linear in the noncentrality
         normal = special.ndtri(np.minimum(expected_power(noncentrality, degrees, alpha, pilot_df), MAX_POWER))
         return np.asarray(normal - special.ndtri(power))
 
-    return _find_increasing_roots(excess, np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
+    return _find_increasing_roots(excess_quantile, np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
 
 
 def _find_increasing_roots(rising: Callable[[Floats], Floats], high: Floats) -> Floats:
-    """Return the positive roots of increasing functions, elementwise, by false position (Illinois)."""
+    """Return the roots, elementwise, of functions increasing from 0 to `high` or beyond (Illinois method)."""
     low, below, last = np.zeros(high.shape), rising(np.zeros(high.shape)), np.zeros(high.shape)
     while ((above := rising(high)) < 0).any():
         high = np.where(above < 0, 2 * high, high)
@@ -260,9 +260,9 @@ def case_factor_for_power(power_of: Callable[[float], float], power: float) -> f
     if largest < power:
         return np.inf
 
-    def excess(log_factor: float) -> float:
+    def excess_power(log_factor: float) -> float:
         # exp(log(MAX_FACTOR)) is a little below MAX_FACTOR
         return (largest if log_factor == last else power_of(np.exp(log_factor))) - power
 
     first, last = float(np.log(MIN_FACTOR)), float(np.log(MAX_FACTOR))
-    return float(min(np.exp(brentq(excess, first, last, xtol=1e-10)), MAX_FACTOR))
+    return float(min(np.exp(brentq(excess_power, first, last, xtol=1e-10)), MAX_FACTOR))

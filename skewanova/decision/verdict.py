@@ -343,7 +343,7 @@ class Judgement:
 
     @cached_property
     def evidence(self) -> list[Any]:
-        """Rows of the pairs and bands that the choice rests on, least certain first; [] if untrusted."""
+        """Rows of pairs and bands that the choice rests on, decisive first; [] if untrusted or no support."""
         if self.state == "untrusted" or self.supported_mass == 0:
             return []
         rows = self.order.rank_evidence(self.state)
