@@ -96,7 +96,7 @@ INTERVALS, ROW_HEIGHT = Layout("means", 640, 0, 14, 0, 34, 14, 24), 28
 
 def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, label: str) -> Chart:
     """Return label, size, scale, ticks (x, text), rows by model (text, color; y, mean, low, high: pixels)."""
-    models, layout = ranking["model"].astype(str).tolist(), INTERVALS
+    models, layout = ranking["model"].tolist(), INTERVALS
     numbers = ranking[["mean", "conf_low", "conf_high"]].to_numpy(dtype=np.float64)
     names = [shorten_name(model, layout.max_name) for model in models]
     limits, height = choose_limits(numbers), ROW_HEIGHT * len(names)

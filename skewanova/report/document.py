@@ -109,7 +109,7 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
 def render_values_page(source: TestedResult, provenance: Mapping[str, Any]) -> str:
     """Return the report on values of any measure as an HTML document."""
     heading = write_value_heading(source)
-    colors = color_models([str(model) for model in source.ranking["model"]], source.verdict)
+    colors = color_models(source.ranking["model"].tolist(), source.verdict)
     context = {
         **build_page_context(source.verdict, colors, VALUES_ANCHORS, rarest=None),
         **_describe_source(source, provenance),
@@ -192,7 +192,7 @@ def _describe_scope(verdict: Verdict, rarest: float) -> str:
 
 def write_title(source: TestedResult) -> str:
     """Return the title "A, B and C compared", or "9 models compared" of more than four or if untrusted."""
-    names = [*shorten_names(map(str, source.ranking["model"])).values()]
+    names = [*shorten_names(source.ranking["model"]).values()]
     if len(names) > 4 or not source.verdict.is_trusted:
         return f"{len(names)} models compared"
     return f"{', '.join(names[:-1])} and {names[-1]} compared"
@@ -542,7 +542,7 @@ class PartsResult(Result):
     def _render_page(self) -> str:
         """Return the page as an HTML document, with links to the reports of the parts."""
         verdict = getattr(self, "verdict", None)
-        colors = color_models(list(dict.fromkeys(map(str, self.ranking["model"]))), verdict)
+        colors = color_models(self.ranking["model"].unique().tolist(), verdict)
         items = self._build_page_items(colors)
         phrases = items.pop("phrases")
         charts = list_small_charts(self.comparisons, colors)

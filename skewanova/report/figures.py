@@ -134,14 +134,9 @@ def _fit_width(names: Iterable[str]) -> float:
     return FIGURE_WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
 
 
-def _list_ranked_models(source: ReportSource) -> list[str]:
-    """Return the names of the models in ranking order, as text."""
-    return [str(model) for model in source.ranking["model"]]
-
-
 def _fit_size(source: ReportSource, height: float) -> tuple[float, float]:
     """Return width and height of a figure, in inches: `height` or more, for a legend of up to 20 models."""
-    labels = model_labels(_list_ranked_models(source))
+    labels = model_labels(source.ranking["model"])
     return _fit_width(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
 
 
@@ -180,7 +175,7 @@ def _draw_above_legend(plot: Callable[..., Axes], source: ReportSource, height: 
 def _draw_p_values(source: ReportSource) -> Figure:
     """Return the matrix of adjusted p-values of the primary pairs, with cells that fit their numbers."""
     side = min(max(0.6 * len(source.ranking), 3.2), MAX_MATRIX_SIZE)
-    names = _fit_width(model_labels(_list_ranked_models(source), width=20).values()) - FIGURE_WIDTH
+    names = _fit_width(model_labels(source.ranking["model"], width=20).values()) - FIGURE_WIDTH
     size = max(FIGURE_WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
     pairs, alpha = select_primary(source.pairs), source.settings.get("alpha")
     return draw_single(comparisons.plot_p_values, pairs, size, alpha=alpha)
@@ -227,7 +222,7 @@ def _draw_pairs(source: ReportSource) -> Figure:
     pairs = select_primary(source.pairs)
     if get_control(source) is None and len(pairs) > MAX_PAIRS:
         pairs = _select_pairs_of_best(source, pairs)
-    labels = model_labels(_list_ranked_models(source), width=20)
+    labels = model_labels(source.ranking["model"], width=20)
     width = _fit_width(
         f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy()
     )
@@ -237,7 +232,7 @@ def _draw_pairs(source: ReportSource) -> Figure:
 
 def _select_pairs_of_best(source: ReportSource, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs with the first model of the ranking."""
-    return pairs[pairs[["model_a", "model_b"]].isin(_list_ranked_models(source)[:1]).any(axis=1)]
+    return pairs[pairs[["model_a", "model_b"]].isin([source.ranking["model"].iloc[0]]).any(axis=1)]
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
@@ -245,7 +240,7 @@ def _draw_difference_curves(source: ReportSource) -> Figure:
     names = source.tables["difference_curves"][["model_a", "model_b"]].drop_duplicates()
     chosen = names if len(names) <= MAX_PANELS else _select_pairs_of_best(source, names)
     pairs = list(chosen.head(MAX_PANELS).itertuples(index=False, name=None))
-    labels = model_labels(_list_ranked_models(source), width=18)
+    labels = model_labels(source.ranking["model"], width=18)
     figure, panels = _make_panels(len(pairs), 2.7, columns=2, sharey=True)
     for pair, ax in zip(pairs, panels, strict=True):
         comparisons.plot_difference_curves(source, pair=pair, legend=False, ax=ax)
@@ -271,8 +266,8 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
 
 def _draw_surface(source: ReportSource) -> Figure:
     """Return a panel of precision by recall and prior for each of the first MAX_PANELS models."""
-    models = _list_ranked_models(source)[:MAX_PANELS]
-    labels = model_labels(_list_ranked_models(source), width=24)
+    models = source.ranking["model"].head(MAX_PANELS)
+    labels = model_labels(source.ranking["model"], width=24)
     figure, panels = _make_panels(len(models), 2.9, columns=2)
     for model, ax in zip(models, panels, strict=True):
         performance.plot_surface(source.tables["surface"], model=model, legend=False, ax=ax)
@@ -338,7 +333,7 @@ FIGURES: Mapping[str, FigureSpec] = {
     "pairs": FigureSpec("differences of pairs with their intervals", _draw_pairs),
     "p_values": FigureSpec("adjusted p-values of all pairs", _draw_p_values),
     "critical_difference": FigureSpec(
-        "mean ranks over folds", lambda source: _draw_ranks(source, _list_ranked_models(source)), _has_ranks
+        "mean ranks over folds", lambda source: _draw_ranks(source, source.ranking["model"]), _has_ranks
     ),
     "components": FigureSpec(
         "variance due to runs and to cases",

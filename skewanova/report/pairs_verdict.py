@@ -48,7 +48,7 @@ CLASS_RISKS = {
 
 def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None = None) -> Verdict:
     """Return the verdict across data sets, from the primary test of pairs and the frames of the result."""
-    names, n_datasets = shorten_names(map(str, result.ranking["model"])), len(result.comparisons)
+    names, n_datasets = shorten_names(result.ranking["model"]), len(result.comparisons)
     order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
     state = "control" if control is not None else order.state
     evidence = order.rank_evidence(state)
@@ -145,7 +145,7 @@ def _write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
 def write_values_verdict(result: TestedResult) -> Verdict:
     """Return the verdict of a comparison of values, from its primary pairs, equivalence tests and ranking."""
     rows, control = list(iter_rows(select_primary(result.pairs))), get_control(result)
-    names = shorten_names(map(str, result.ranking["model"]))
+    names = shorten_names(result.ranking["model"])
     order, writer = PairwiseOrder(tuple(names), rows), LineWriter(names)
     flat = all(np.isnan(row.p_adjusted) or row.std_error == 0 for row in rows)
     untested = flat and any(abs(row.estimate) > TIE for row in rows)

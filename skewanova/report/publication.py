@@ -561,11 +561,10 @@ def _build_difference_table(source: TestedResult) -> Table:
     table = select_cells(table, [i for i, head in enumerate(table.header) if head in heads])
     if not source.verdict.is_trusted:
         return table
-    models = [str(model) for model in source.ranking["model"]]
-    reference = get_control(source) or models[0]
+    reference = get_control(source) or source.ranking["model"].iloc[0]
     primary = select_primary(source.pairs)
-    rows = {str(row.model_a): row for row in iter_rows(orient_pairs(primary, reference))}
-    others = [rows.get(model) for model in models]  # None for the reference
+    rows = {row.model_a: row for row in iter_rows(orient_pairs(primary, reference))}
+    others = [rows.get(model) for model in source.ranking["model"]]  # None for the reference
     differences = {
         "Difference": ["" if row is None else format_number(row.estimate) for row in others],
         "Adjusted p": ["" if row is None else format_p(row.p_adjusted) or "not tested" for row in others],

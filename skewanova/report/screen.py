@@ -98,8 +98,7 @@ class Screen(NamedTuple):
 def list_drawn_models(source: ReportSource) -> list[str]:
     """Return the first MAX_MODELS models and those that lead in some region, in ranking order."""
     leaders = set(source.tables["regions"]["model"])
-    models = map(str, source.ranking["model"])
-    return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leaders]
+    return [m for i, m in enumerate(source.ranking["model"]) if i < MAX_MODELS or m in leaders]
 
 
 def build_screen(source: ReportSource) -> Screen:
@@ -341,7 +340,7 @@ def list_strip(
         return result
     if not source.verdict.is_trusted:
         return [*result, (start, high, "no choice", 0)]
-    names = shorten_names(map(str, source.ranking["model"]))
+    names = shorten_names(source.ranking["model"])
     weighting, losers = source.evaluation.deployment_prior, find_losers(source)
     ends = [start, *(end for end in (weighting.low, weighting.high) if start < end < high), high]
     for left, right in pairwise(ends):

@@ -92,7 +92,7 @@ class FrameTable:
         )
 
     def build(self, frame: pd.DataFrame, **words: Any) -> Table:
-        """Return the table of a frame, with `words` filled into its caption, note and headings."""
+        """Return the table of a frame, sorted and cut if so set, with `words` filled into its texts."""
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
         words = {"measure": "IAUPREC", "row": next(iter_rows(frame), None), **words}
