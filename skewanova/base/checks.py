@@ -303,7 +303,7 @@ def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[An
 
 
 def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = name_row) -> NDArray[Any]:
-    """Return `to_array(values)`, even text; make a list of huge numbers doubles or, if `exact`, raise."""
+    """Return `to_array(values)`, text unparsed; huge numbers in a list are doubles, or `exact` raises."""
     array = to_array(values, name, where=where)
     typed = hasattr(values, "dtype") or array.dtype != object
     if typed or not all(isinstance(value, Integral | float) for value in array.flat):
@@ -359,7 +359,7 @@ def find_rounded(values: NDArray[Any]) -> int | None:
 def check_scores(
     y_score: ArrayLike, name: str = "y_score", *, where: RowName = name_row, remedy: str = ""
 ) -> NDArray[Any]:
-    """Return real or boolean scores, maybe infinite, in their own dtype; raise if NaN, empty or not 1-D."""
+    """Return real or boolean scores, maybe infinite, in their dtype; raise if NaN, text, empty or not 1-D."""
     score = check_real(check_vector(to_numbers(y_score, name, where=where), name), name, where, remedy)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
@@ -382,7 +382,7 @@ def check_real(values: NDArray[Any], name: str, where: RowName = name_row, remed
 
 
 def is_numeric(value: object) -> bool:
-    """Return True for a number that is not NaN, or for text that reads as a finite one."""
+    """Return True for a number that a float holds, even infinity but not NaN, or for text of a finite one."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -431,7 +431,7 @@ def check_weights(
 def check_labels(
     y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: RowName = name_row
 ) -> Bools:
-    """Return a mask of positives, `pos_label` or 1 of {0, 1} or {-1, 1}, also as text; raise if unclear."""
+    """Return a mask of positives, `pos_label` or 1 of {0, 1}, {-1, 1}, even as text, maybe none; or raise."""
     labels = check_vector(to_array(y_true, name, where=where), name)
     if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
         return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
@@ -465,7 +465,7 @@ def check_labelled_scores(
 
 
 def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[Any]:
-    """Return labels as floats if all are (text of) numbers that doubles hold, else text; raise if missing."""
+    """Return floats if labels are exact numbers or truth values, even text, else text; raise if missing."""
     if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _has_large(labels)):
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
@@ -483,7 +483,7 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
 
 
 def _encode_distinct(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
-    """Return distinct values (all, if some cannot be hashed), in order, and the index of each value."""
+    """Return values distinct with their type (all, if some lack a hash), in order, and an index of each."""
     codes_of: dict[Any, int] = {}
     try:
         codes = [codes_of.setdefault((type(value), value), len(codes_of)) for value in values]

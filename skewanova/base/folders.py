@@ -86,7 +86,7 @@ def _read_versions() -> Mapping[str, str]:
 
 
 def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return distinct figure formats from names or text such as `svg,png`, () from None; leave out `none`."""
+    """Return distinct figure formats from names or text as `svg,png`, () from None or `none`, or raise."""
     if figures is None:
         return ()
     listed: Any = figures.split(",") if isinstance(figures, str) else figures
@@ -96,7 +96,7 @@ def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return {relative name: SHA-256} of the files that a folder's provenance lists; {} if unreadable."""
+    """Return {relative name: SHA-256} of files that our provenance in a folder lists; {} without one."""
     try:
         provenance = json.loads((folder / PROVENANCE).read_bytes())
         files = provenance["files"] if provenance["tool"] == "skewanova" else {}

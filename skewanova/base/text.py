@@ -82,7 +82,7 @@ class Table(FrameResult):
         return make_frame(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
-        """Return caption, columns in blocks of `width`, note; `names` (by default, column 0's) shorten."""
+        """Return caption, columns in blocks of `width`, note; `names` shorten cells (default: column 0's)."""
         short = shorten_names(row[0] for row in self.rows) if names is None else names
         rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
         first = max(len(shorten_name(row[0])) for row in [self.header, *rows])
@@ -193,7 +193,7 @@ MAX_DECIMALS = 6
 
 
 def format_number(value: float, digits: int | None = None) -> str:
-    """Return text with fixed decimals, by default three; nan is "", infinity "inf", and zero has no sign."""
+    """Return text with fixed decimals, by default 3 or as set; nan is "", infinity "inf", 0 has no sign."""
     if not np.isfinite(value):
         return "" if np.isnan(value) else f"{value:g}"
     text = f"{value:.{_decimals.get() if digits is None else digits}f}"
