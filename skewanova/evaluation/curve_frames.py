@@ -34,12 +34,12 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     evaluation : Evaluation
         The measured models.
     priors : array_like, optional
-        By default 81 priors, evenly spaced in the log-odds, over all that the evaluation uses.
+        By default 81 priors, evenly spaced in the log-odds, over all that the evaluation uses (or the one).
 
     Returns
     -------
     DataFrame
-        Columns model, fold, prior, auprec.
+        Columns model, fold, prior, auprec, the prior fastest, without folds that a model lacks.
 
     Examples
     --------
@@ -72,9 +72,9 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     DataFrame
         Columns model, prior, auprec, std_error, conf_low, conf_high, n_folds. The variance of a mean over J
         folds is ``s^2 (1 / J + r)``, with r test cases for each training case (Nadeau and Bengio 2003). With
-        halvings it is ``s^2 / J`` plus the split-half variance. Limits are on the logit scale. For one fold
-        and for several runs on one test set, std_error and limits are nan;
-        :func:`~skewanova.decision.auprec_bands` has limits for both.
+        halvings it is ``s^2 / J`` plus the split-half variance. Limits are on the logit scale, wider if
+        effective cases are few. For one fold and for several runs on one test set, std_error and limits are
+        nan; :func:`~skewanova.decision.auprec_bands` has limits for both.
 
     Raises
     ------
@@ -312,7 +312,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns model, prior, recall, precision; 41 priors even in the log-odds, recalls 0.02, 0.04, ..., 1.
+        Columns model, prior, recall, precision; 41 priors as in :func:`auprec_by_prior`, 50 recalls to 1.
 
     Examples
     --------
@@ -345,7 +345,7 @@ def _check_operating_rates(values: ArrayLike, name: str, *, zero: bool) -> Float
 
 
 def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:
-    """Return the precision (n_priors, n_recalls) of the curve at each prior and recall."""
+    """Return the best precision (n_priors, n_recalls) of the curve at each prior and recall above 0."""
     rises = np.diff(roc.tpr) > 0
     level, fewest = (side[np.insert(rises, 0, True)] for side in (roc.tpr, roc.fpr))
     most = roc.fpr[np.append(rises, True)]  # the next segment begins at the largest rate of a recall
@@ -367,7 +367,7 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns model, fold, prior, skew, tpr, fpr, accuracy, precision. The threshold of each fold is the one
+        Columns model, fold, prior, skew, tpr, fpr, accuracy, precision. The threshold of each curve is that
         with the largest ``tpr - fpr``, which is best at prior 0.5. There are 61 skews, from 1 to 1000.
 
     Examples

@@ -77,7 +77,7 @@ class Evaluation(FrameResult):
 
     @cached_property
     def design(self) -> FoldDesign:
-        """Design of the folds, inferred from the cases at first use, with a warning if it is assumed."""
+        """Design of the folds, stated or inferred from the cases at first use, which issues its warnings."""
         if self.scores is None:
             design = design_without_cases(len(self.folds), self.stated_design)
         else:
@@ -165,6 +165,7 @@ class Evaluation(FrameResult):
         position = {model: i for i, model in enumerate(models)}
 
         def sort(frame: pd.DataFrame) -> pd.DataFrame:
+            """Return a sorted copy, models by `position`, with rows of a model in their order."""
             return frame.sort_values("model", key=lambda m: m.map(position), kind="stable", ignore_index=True)
 
         same = replace(self, auprec=sort(self.auprec), iauprec=sort(self.iauprec), models=tuple(models))
@@ -199,7 +200,7 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Long-form frames and the curves behind them.
+        Long-form frames and the curves behind them; that models share folds and cases is not checked.
 
     Raises
     ------
@@ -326,7 +327,7 @@ def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:
 def resolve_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
-    """Return frame and `ratio`, or an Evaluation's if `needed`, or 0; raise for both, or none if needed."""
+    """Return the source and `ratio`, or an Evaluation's `frame` and, if `needed`, ratio, else 0; or raise."""
     if not isinstance(source, pd.DataFrame):
         check_evaluation(source, frame)
         if ratio is not None:

@@ -103,7 +103,7 @@ class ColumnMap:
         classes: Sequence[str] = (),
         pos_label: object = None,
     ) -> ColumnMap:
-        """Return the map of `allowed`, renamed by `columns`, `classes` in place of y_score; or raise."""
+        """Return the map of `allowed`, renamed by `columns`, `classes` for y_score; raise for other keys."""
         if not isinstance(columns, Mapping | None):
             raise InputTypeError(
                 f"`columns` must be a mapping such as {{'model': 'classifier'}}, but got {columns!r:.60}"
@@ -135,7 +135,7 @@ class ColumnMap:
         )
 
     def select(self, available: Sequence[str], source: str) -> list[str]:
-        """Return required names, then optional ones in the source's order; raise for lacking or repeated."""
+        """Return names in the source: required, then optional in its order; raise for lacking or repeated."""
         required = self.required
         repeated = [name for i, name in enumerate(required) if name in required[:i]]
         if repeated:
@@ -229,7 +229,7 @@ def iter_chunks(n_rows: int) -> Iterator[slice]:
 
 
 def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """Return signed codes, and ascending distinct values; None if sparse or any is 10**18 or more in size."""
+    """Return signed codes and ascending levels of integers; None for a wide range, or 10**18 and more."""
     low, high = int(values.min()), int(values.max())
     if high - low > MAX_GAP * len(values) + MIN_RANGE or max(-low, high) >= MAX_WHOLE:
         return None
@@ -258,7 +258,7 @@ def read_batches(
     """Return the rows of all batches of Arrow arrays as one frame; raise if a column is nested.
 
     Text in `labels` becomes small integers if all values are plain whole numbers, else categories; numbers
-    and booleans keep their kind.
+    and booleans keep their kind, and other text stays text.
     """
     for item in schema:
         if pa.types.is_nested(value_type(item.type)):

@@ -182,7 +182,7 @@ class FoldDesign:
 
     @property
     def population(self) -> str:
-        """Phrase for the population of inference, such as 'methods retrained on new data'."""
+        """Phrase for the population of inference, as 'methods retrained on new data', and weights if any."""
         if self.has_fixed_models:
             about = f"these fitted models on further {self.units}"
         elif self.has_runs:
@@ -194,7 +194,7 @@ class FoldDesign:
         return f"{about} of the population that the weights stand for" if self.weighted else about
 
     def describe(self) -> str:
-        """Return text as 'one test set (REASON)'; overlapping folds state test cases per training case."""
+        """Return as text kind, folds, test cases per training case and '(REASON; CLUSTERS; WEIGHTS)'."""
         parts = [self.reason]
         if self.n_clusters:
             folds = ", each whole in a fold or not in it" if self.is_over_folds else ""
@@ -248,7 +248,7 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     Returns
     -------
     FoldDesign
-        The design, with its ``warnings``.
+        The design, with its ``warnings``, which are not issued. A single fold is always a ``test_set``.
 
     Raises
     ------
@@ -314,7 +314,7 @@ def _design_name(design: FoldDesign) -> str:
 
 
 def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
-    """Return True if nothing is stated and the first model's unsorted labels repeat by row in every fold."""
+    """Return True if (in memory, nothing stated) the first model's unsorted labels repeat in every fold."""
     if stated != FoldDesign() or not isinstance(table, ScoreTable):
         return False
     rows = table.codes("model") == 0
@@ -361,7 +361,7 @@ def _independence_warnings(table: Scores, inferred: FoldDesign | None, stated: F
 
 
 def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
-    """Return the inferred design with the stated kind and test fraction, and warnings of contradictions."""
+    """Return the inferred design by stated kind, test fraction, correlation; with warnings if they differ."""
     kind = inferred.kind if stated.kind == "auto" else stated.kind
     fraction = inferred.test_fraction if stated.test_fraction is None else stated.test_fraction
     design = replace(inferred, kind=kind, test_fraction=fraction)
@@ -386,6 +386,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign, *, can_add_cases: boo
     """Return the stated design of folds without cases; raise for runs, halvings, repeated_kfold of no size.
 
     One fold is a test set, ``auto`` hold-out. A size not stated is 1 / n_folds (kfold) or assumed (warning).
+    Messages advise a case column if `can_add_cases`.
     """
     if n_folds < 2:
         return FoldDesign("test_set", n_folds=1, reason="one fold")
@@ -420,7 +421,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign, *, can_add_cases: boo
 
 
 def _infer_from_cases(table: Scores) -> FoldDesign | None:
-    """Return the kfold, repeated_kfold or hold-out design that shared cases show; None if all are shared."""
+    """Return the kfold, repeated_kfold or hold-out design, with size, by shared cases; None if all shared."""
     counted, n_cases = table.shared_cases()
     shared, n_folds = counted.astype(np.float64), len(table.folds)
     size = np.diag(shared)
@@ -496,7 +497,8 @@ def fold_mean_interval(
     """Return standard error, low and high of a mean over folds, by t or, with `size`, :func:`logit_interval`.
 
     The variance of the mean is ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9). With half differences d
-    of shape (n_halvings, ...) it is ``s^2 / J + mean d^2``, with one degree of freedom per halving.
+    of shape (n_halvings, ...) it is ``s^2 / J + mean d^2``, with one degree of freedom per halving (else
+    J - 1). Limits by t are not clipped.
     """
     folds, deviation = np.asarray(n_folds), np.asarray(std, dtype=np.float64)
     if halves is None:

@@ -57,7 +57,7 @@ class PairedCases(NamedTuple):
 
 
 def pair_cases(table: Scores) -> PairedCases:
-    """Return the first fold's cases (scores by model); raise if models' cases differ or are not in memory."""
+    """Return the first fold's cases, by name if any; raise if models' cases differ or are not in memory."""
     if not isinstance(table, ScoreTable):
         raise InputError(NEEDS_MEMORY)
     return _pair_folds(table)[0]
@@ -279,7 +279,7 @@ def auc_frame(table: Scores) -> pd.DataFrame:
 
 
 def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return a mask like `auc`: gain over 0.5 below 1/4 of a good model's median, unless most models' are."""
+    """Return a mask like `auc`: gain over 0.5 under 1/4 of a good model's median, if few in the fold are."""
     gain, usual = auc - 0.5, auc.median() - 0.5
     lost = ((gain < COLLAPSED_SHARE * usual) & (usual >= MIN_AUC_GAIN)).to_numpy()
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
@@ -395,7 +395,7 @@ def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
 
 
 def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck]:
-    """Yield a check of the number of models of distinct whole scores, if any (of one fold: without skill)."""
+    """Yield a check, in memory, of how many models have distinct whole scores, if any (1 fold: no skill)."""
     if not isinstance(table, ScoreTable) or len(table.frame) < MIN_NAMED_CASES * len(table.models):
         return
     works = (auc.mean() - 0.5).abs() >= MIN_AUC_GAIN

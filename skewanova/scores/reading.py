@@ -66,7 +66,7 @@ def read_scores(
     columns : mapping, optional
         Other names of the columns, such as ``{"model": "classifier", "y_score": "probability"}``.
     pos_label : object, optional
-        The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}.
+        The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}, also as text.
 
     Returns
     -------
@@ -77,10 +77,10 @@ def read_scores(
     Raises
     ------
     ValueError, TypeError
-        If a table does not fit in memory, a column is missing, a value is missing or unusable, a (model,
-        fold) lacks a class, a (model, fold, case) occurs twice, a case has two labels, clusters or weights,
-        or a fold tests part of a cluster. The message names the row, by its line in a file. TypeError if
-        scores are not real numbers, or `source` is neither a path nor a frame.
+        If a table does not fit in memory or has several data sets, a column is missing, a value is missing or
+        unusable, a (model, fold) lacks a class, a (model, fold, case) occurs twice, a case has two labels,
+        clusters or weights, or a fold tests part of a cluster. The message names the row, by its line in a
+        file. TypeError if scores are not real numbers, or `source` is neither a path nor a frame.
 
     Notes
     -----
@@ -124,7 +124,7 @@ def read_in_memory(
 def load_rows(
     source: object, columns: Mapping[str, str] | None, pos_label: object, classes: Sequence[str] = ()
 ) -> RawTable:
-    """Return unchecked columns (all fold 1 if none), `classes` for y_score; raise for several data sets."""
+    """Return unchecked columns (warn, fold 1 if none), `classes` for y_score; raise for several data sets."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame and raw.frame[DATASET_COLUMN].nunique(dropna=False) > 1:
         names = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
@@ -136,7 +136,7 @@ def load_rows(
 def read_parts(
     source: object, part: str, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> tuple[ScoreTable, ScoreTable]:
-    """Return two checked tables, of the rows whose column part is `part` and of all other rows; or raise."""
+    """Return two checked tables without part: rows of this `part`, and all others; raise if one has none."""
     raw = load_rows(source, columns, pos_label)
     if "part" not in raw.frame or "halving" in raw.frame:
         raise InputError(
@@ -176,8 +176,8 @@ def scores_from_wide(
     models : sequence of str, optional
         Columns of scores, named by model; by default all named columns without another role.
     fold, case, cluster, weight : str, optional
-        Columns of the fold, and of the case, its cluster and its weight (see :func:`read_scores`); by default
-        the columns with these names, unless `models` lists them. Without a fold, all rows are one fold.
+        Columns of fold, case, its cluster and its weight (see :func:`read_scores`); by default the columns of
+        these names, unless `models` lists them, as are part and halving. Without fold, all rows are one fold.
 
     Returns
     -------
@@ -282,7 +282,7 @@ def read_datasets(
     Returns
     -------
     dict
-        Score tables by name, in order of first appearance.
+        Score tables by name, in order of first appearance, in memory even of Dask or Spark.
 
     Raises
     ------

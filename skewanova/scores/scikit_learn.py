@@ -56,7 +56,7 @@ def score_cases(
 
 
 def choose_response(estimator: Any, response_method: str, pos_label: object) -> tuple[Bools, str]:
-    """Return a mask over two `classes_`, and the method (auto: decision_function, if it exists); or raise."""
+    """Return a mask of the positive of two `classes_`, and the method (auto: decision_function, if any)."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have; use one")
@@ -223,12 +223,12 @@ def scores_from_estimators(
         Further arguments of `fit`, such as ``{"sample_weight": w}``. Arguments with one value per case are
         restricted to the training cases. With metadata routing, pipelines and searches pass them on.
     pos_label : object, optional
-        The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}.
+        The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}, also as text.
     response_method : {"auto", "decision_function", "predict_proba"}
         Method that scores cases; "auto" is the decision function if there is one, else the probability.
     class_prior : float, optional
-        Prior in resampled or re-weighted training data. Probabilities are corrected from it to the share of
-        positives in `y` (:func:`correct_class_prior`). Their order, and so AUPREC, does not change.
+        Prior in resampled or re-weighted training data; only with "predict_proba", which is corrected to the
+        share of positives in `y` (:func:`correct_class_prior`). Order, and so AUPREC, does not change.
     n_jobs, progress : int, optional; bool, default True
         Number of processes, as in joblib; whether to show a progress bar, if the output is a terminal.
 
@@ -624,6 +624,7 @@ def _build_table(
         frame = frame.drop(columns=list(HALVING_COLUMNS))
 
     def where(row: int) -> str:
+        """Return "row 3 of X (model 'A', fold 1)"."""
         name, split = cells[cell[row]]
         return f"row {case[row]} of X (model {name!r}, fold {split.label!r})"
 

@@ -84,7 +84,7 @@ def load_table(source: object, columns: ColumnMap) -> RawTable:
 
 
 def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
-    """Return the needed columns of a file or a folder of Parquet, and the function that names its rows."""
+    """Return needed columns, named as in the file or folder of Parquet, and the function that names rows."""
     if not path.exists():
         raise InputError(f"there is no file {str(path)!r}")
     if not (path.is_file() or path.is_dir()):
@@ -190,7 +190,7 @@ class ParquetSource:
         raise IndexError(row)
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
-        """Yield batches of rows from all files, each a list of one Arrow array per column."""
+        """Yield batches of rows, file by file, a list of an Arrow array per column each; raise if damaged."""
         for path in self.sizes:
             with _reading_errors(repr(path.name)):
                 yield from self._read_file(path, [self.schema.field(name) for name in columns])
@@ -294,7 +294,7 @@ REMEDIES = {
 
 
 def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
-    """Return needed columns of a frame, Arrow stream or query as a new pandas frame; raise if no table."""
+    """Return needed columns, by source names, of a frame, stream or query as pandas; raise if no table."""
     backend = detect_backend(source)
     if backend is not None:
         names = columns.select(backend.names, backend.name)

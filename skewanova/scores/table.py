@@ -229,7 +229,7 @@ class ScoreTable(_ScoreSummaries):
         return UnitSums.from_cases(kind, unit, weight, self.counts.size).reshape(*self.counts.shape)
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
-        """Yield model, fold, mask of positives and scores of every (model, fold), model by model."""
+        """Yield model, fold, mask of positives and scores of every (model, fold) that has rows."""
         (positive, score), sizes = self._columns_by_cell("y_true", "y_score")
         stops = np.cumsum(sizes)
         for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):
@@ -367,7 +367,7 @@ class ScoreTable(_ScoreSummaries):
 
 
 def case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
-    """Return two masks over distinct cases: those positive in some row, and those negative in some row."""
+    """Return two masks by code of case: those positive in some row, and those negative in some row."""
     case, positive = values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
     is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
     is_positive[case[positive]] = is_negative[case[~positive]] = True
@@ -513,7 +513,7 @@ class StreamedScores(_ScoreSummaries):
         return self._select(chosen, np.flatnonzero(self.counts[chosen].any(axis=(0, 2))).tolist())
 
     def _select(self, models: list[int], folds: list[int]) -> StreamedScores:
-        """Return the scores with the models and folds at these positions."""
+        """Return the scores of models and folds at these positions; numbers of cases and clusters stay."""
         names, labels = tuple(self.models[i] for i in models), tuple(self.folds[i] for i in folds)
         cases, sampling, cells = self.cases, self.sampling, np.ix_(models, folds)
         if cases is not None:

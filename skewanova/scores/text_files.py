@@ -61,7 +61,7 @@ def is_text(path: Path) -> bool:
 
 
 def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
-    """Return needed columns (labels as integers or categories), and the function that names a row's line."""
+    """Return needed columns (labels as integers or categories, others as numbers), and what names a line."""
     rows: dict[int, dict[str, Any]] = {}
     # slow, and only for messages
     where: RowName = lambda row: f"line {next(islice(_iter_records(path), row + 1, None))[0]}"  # noqa: E731
@@ -249,6 +249,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
     """Return the JSON object of a line, with numbers as JsonNumber; raise, naming `line`, for other text."""
 
     def build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Return pairs of key and value as a dict; raise if a key repeats."""
         names = [key for key, _ in pairs]
         repeated = next((key for key in names if names.count(key) > 1), None)
         if repeated is not None:

@@ -108,7 +108,7 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     ----------
     source : path or frame
         As for :func:`~skewanova.read_scores`, with the columns model, y_score and, optionally, batch (such as
-        the week or the site), case (an identifier of the case) and y_true (blank where not yet known).
+        the week or the site), case (an identifier of the case) and y_true (0, 1 or blank if unknown).
     columns : mapping, optional
         Other names of the columns, such as ``{"batch": "week"}``.
 
@@ -205,6 +205,7 @@ def score_bins(table: Scores) -> pd.DataFrame:
 
     The columns are model, bin (from 1), score_high (nan in the last bin), n_positive and n_negative. Models
     of one score or infinite ones have no rows, nor have distributed scores and several folds without cases.
+    Up to 8 bins hold about equally many cases, each with its mean score over folds.
     """
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
     if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):

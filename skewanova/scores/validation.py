@@ -56,7 +56,7 @@ def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArra
 
 
 def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
-    """Return a mask of rows with `pos_label`, by default 1 of {0, 1} or {-1, 1}; raise if unclear."""
+    """Return a mask of rows with `pos_label`, or 1 of {0, 1} or {-1, 1}, also as text; raise if unclear."""
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values):
         codes = values_or_codes(values)
         if codes.min() >= 0:
@@ -71,7 +71,7 @@ def to_categorical(
 ) -> pd.Categorical[Any]:
     """Return a categorical with levels of text in order of appearance; raise for missing or blank values.
 
-    With `numeric`, the levels are ascending integers if all values are whole numbers.
+    With `numeric`, the levels are ascending integers if all values are whole numbers, also text or 3.0.
     """
     if numeric and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
         coded = encode_whole_numbers(values.to_numpy())
@@ -269,7 +269,7 @@ def check_score_columns(raw: RawTable, pos_label: object) -> pd.DataFrame:
 
 
 def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Return the table of raw columns, without rows of weight 0; raise for bad rows, cases or clusters."""
+    """Return the table of raw columns without weights of 0; raise for bad rows, classes, cases, clusters."""
     table = ScoreTable(check_score_columns(raw, pos_label), raw.source)
     if "weight" not in table.frame:  # else checked when cases of weight 0 are left out
         check_cell_classes(table.models, table.folds, table.counts)

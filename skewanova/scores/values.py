@@ -214,7 +214,7 @@ def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[s
 
 
 def name_candidates(params: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a name per candidate: varied parameters "C=1, gamma=0.1"; repeated or empty ones add (INDEX)."""
+    """Return a name per candidate, varied parameters (no STEP__) "C=1, D=2"; repeated or none add (INDEX)."""
     keys = list(dict.fromkeys(key for each in params for key in each))
     texts = [{key: _format_parameter(each[key]) for key in keys if key in each} for each in params]
     varied = [key for key in keys if len({each.get(key) for each in texts}) > 1]
