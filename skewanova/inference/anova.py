@@ -84,6 +84,7 @@ class CompleteFit:
         cube[index] = values
 
         def means(*names: str) -> Floats:
+            """Return the means over all other factors, whose axes stay, of length 1."""
             others = tuple(i for i, name in enumerate(codes) if name not in names)
             return np.asarray(cube.mean(axis=others, keepdims=True))
 
@@ -467,7 +468,7 @@ def _fit_anova(
     alpha: float,
     notes: Sequence[str] = (),
 ) -> AnovaResult:
-    """Return the ANOVA of a checked frame, response last (model:prior by `test`); warn of `notes`."""
+    """Return a checked frame's ANOVA, response last (model:prior by `test`); warn of flat data, `notes`."""
     check_sum_of_squares(sum_of_squares)
     check_alpha(alpha)
     codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}

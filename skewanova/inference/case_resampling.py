@@ -245,9 +245,9 @@ def _clip_rates(*rates: Floats) -> RecallSteps:
 
 
 def count_ranks(sample: Sample, score: NDArray[Any]) -> Ranks:
-    """Return the ranks of all cases, from the best score down.
+    """Return rises of positives, slots of negatives, and their numbers or weights at each, best score first.
 
-    Positives have rises; negatives have slots, 2 k between rise k and the rise before, 2 k + 1 tied with it.
+    Rises are 0, 1, ...; slot 2 k is between rise k and the rise before, 2 k + 1 tied with it.
     """
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
@@ -260,7 +260,7 @@ def count_ranks(sample: Sample, score: NDArray[Any]) -> Ranks:
 
 
 def rank_cases(sample: Sample, score: NDArray[Any]) -> tuple[StepTable, Codes, Codes]:
-    """Return the table of steps, and the rises and slots of :func:`count_ranks`."""
+    """Return the table of steps, positives' rises and negatives' slots, as of :func:`count_ranks`."""
     rise, slot, *counts = count_ranks(sample, score)
     return StepTable.from_counts(*counts), rise, slot
 
@@ -302,7 +302,7 @@ class _LeaveOneOut:
         self.step = max(1, BLOCK_SIZE // self.size)
 
     def fill(self, values: Floats, entry: Codes) -> Floats:
-        """Write jackknife values into `values` (n_entries, n_weightings); return areas (n_weightings,)."""
+        """Write jackknife values, 0 for a case that is a class, to `values`; return areas (n_weightings,)."""
         n_rises, position = len(self.steps.n_pos), 0
         area = np.zeros(self.size)
         for _, steps in self._blocks(0):
@@ -362,7 +362,7 @@ class _LeaveOneOut:
         _add_total(values, entry, carry_below.ravel(), factor)
 
     def _drop_negatives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
-        """Write `factor` times the changes of areas without a negative of this weight into `values`."""
+        """Write `factor` times areas' changes without a negative in each slot into rows `entry`, not -1."""
         carry_above, carry_below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
         for start, steps in self._blocks(0):
             if_below, if_tied, if_between, if_above = self._changes(
@@ -442,7 +442,7 @@ def compute_areas(curve: RocCurve, weightings: Weightings, area_estimator: str) 
 
 
 def areas_without_units(sample: Sample, ranks: Ranks, weightings: Weightings, area_estimator: str) -> Floats:
-    """Return areas (n_units, n_weightings) without each unit, nan if a class would be empty."""
+    """Return areas (n_units, n_weightings) without each unit, by sums over steps; nan if a class is empty."""
     weight = np.ones(len(sample.positive)) if sample.weight is None else sample.weight
     sides, blocks = [], []
     for side, position, total in zip((True, False), ranks[:2], ranks[2:], strict=True):

@@ -343,6 +343,7 @@ def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:
     last = len(draws) - 1
 
     def depth(part: Floats) -> Floats:
+        """Return the least rank from either end, over a row's columns (n_rows, 1)."""
         rank = part.argsort(axis=0).argsort(axis=0)
         return np.asarray(np.minimum(rank, last - rank).min(axis=1, keepdims=True))
 

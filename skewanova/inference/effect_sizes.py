@@ -182,7 +182,7 @@ def paired_t_table(
 
 
 def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
-    """Return pairs (of `control`) with limits, effect and its limits (nan if constant), without spread."""
+    """Return pairs (of `control`) with limits, effect, its limits, nan if constant; no statistic, spread."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)

@@ -75,7 +75,7 @@ def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
 
 
 def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
-    """Return Mauchly's W (0: singular, nan: all 0) and p, with contrasts < folds (Anderson 2003, 10.7.4)."""
+    """Return Mauchly's W (0: singular, nan: all 0), p (Anderson 2003, 10.7.4); needs contrasts < folds."""
     # R's mauchly.test has the number of models, not of contrasts, in one place of that term: p to a percent
     size, df_cov = contrast_cov.shape[-1], n_folds - 1
     sign, log_det = np.linalg.slogdet(contrast_cov)
@@ -299,7 +299,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
 
 @limit_blas_threads()
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
-    """Return adjusted p (..., n_pairs) by step-down max-T under all sign flips, or random ones if many."""
+    """Return adjusted p (..., n_pairs), 1 for equal models, by step-down max-T under all or random flips."""
     # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do
     signs = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
     difference = pair_differences(values)

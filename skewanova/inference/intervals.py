@@ -309,7 +309,7 @@ def confidence_interval(
 
 
 def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
-    """Return the interval, and warn if it is unreliable; at 0 or 1 by ``boundary`` but for ``wilson``."""
+    """Return the interval, with the method used (at 0 or 1 boundary, but for wilson); warn if unreliable."""
     estimate = float(inputs.fold_areas.mean()) if method == "cross_validation" else inputs.estimate
     at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method
@@ -447,7 +447,7 @@ def interval_table(
     scores : ScoreTable, path or frame
         Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold is enough.
     prior, deployment_prior, method, confidence_level, area_estimator, rng
-        As for :func:`~skewanova.confidence_interval`.
+        As for :func:`~skewanova.confidence_interval`, but without the method ``cross_validation``.
 
     Returns
     -------

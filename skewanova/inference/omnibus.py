@@ -156,6 +156,7 @@ def omnibus_test(
     -------
     OmnibusResult
         One row, the term model: F, df, df_error, p and, but for ``friedman``, sum_sq and partial_eta_sq.
+        Without residual variation F is inf, or nan for identical models, with a warning but for ranks.
 
     Raises
     ------
@@ -219,7 +220,7 @@ OMNIBUS_TESTS = tuple(KERNELS)
 def _check_has_full_rank(
     values: Floats, halves: Floats | None, models: Sequence[object], method: str
 ) -> None:
-    """Raise InputError if Hotelling's covariance is singular: too few folds or halvings, or models alike."""
+    """Raise InputError if Hotelling's covariance is singular: few folds or halvings, or dependent models."""
     n_models = values.shape[1]
     unit, n_needed = ("folds", n_models) if halves is None else ("halvings", n_models - 1)
     if (n_units := len(values if halves is None else halves)) < n_needed:
@@ -261,7 +262,8 @@ def split_plot_anova(
         Terms model, prior, model:prior with Greenhouse and Geisser's degrees of freedom, as the test
         ``repeated_measures`` (``corrected_gg`` if folds share training data) of the response auprec. They
         equal the strata of R's ``aov(auprec ~ model * prior + Error(fold / (model * prior)))``, with the
-        corrections of ``afex::aov_ez``.
+        corrections of ``afex::aov_ez``. Without an error F is inf, or nan without effect; for models with a
+        warning.
 
     Raises
     ------
@@ -366,7 +368,8 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
         The term model: the Wald statistic over its degrees of freedom as F, with the residual degrees of
         freedom ``n_cells - n_folds - n_models + 1``. With a complete table that is the blocked F test. The
         fit is by restricted maximum likelihood, as R's ``lme4::lmer(iauprec ~ model + (1 | fold))``. Its one
-        variance ratio is solved for exactly, because general optimisers may stop with F off by a percent.
+        variance ratio is solved for exactly, because general optimisers may stop with F off by a percent. If
+        it is 0, F is that of a one-way ANOVA, with a warning.
 
     Raises
     ------

@@ -55,7 +55,7 @@ class PairedTestSet:
 
 
 def get_test_set(evaluation: Evaluation) -> PairedTestSet:
-    """Return the test set, from the evaluation's cache if there; raise without scores or if cases differ."""
+    """Return the first fold's test set, cached in the evaluation; raise without scores or if cases differ."""
     table = evaluation.scores
     if table is None:
         raise InputError(
@@ -130,14 +130,14 @@ class RunAreas:
         return np.asarray(self.means.area_covariance + over_runs.T @ over_runs)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
-        """Return errors and df (n_pairs,) of mean differences: over cases and, unless fixed, over runs."""
+        """Return std errors, df (n_pairs,) of differences of means, over cases and, unless fixed, runs."""
         if self.runs == "fixed":
             return self.means.pair_errors()
         degrees = DegreesOfFreedom(case_df=self.sample.df)
         return compare_run_pairs(self.area, self.covariance, degrees, nested=self.runs == "nested")[1:]
 
     def model_errors(self) -> tuple[Floats, Floats]:
-        """Return errors and df (n_models,) of means: over cases and, unless fixed, over runs."""
+        """Return std errors and df (n_models,) of means, over cases and, unless fixed, runs."""
         if self.runs == "fixed":
             return self.means.model_errors()
         return run_mean_errors(self.area, self.covariance, DegreesOfFreedom(case_df=self.sample.df))

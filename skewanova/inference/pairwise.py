@@ -417,7 +417,7 @@ def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
-    """Return `_pair_frame` of step-down max-T; limits single-step but on its side of 0, nan if few draws."""
+    """Return `_pair_frame` of step-down max-T; single-step limits, or 0 if steps differ, nan if few draws."""
     tests, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng)
     a, b = fold_statistics.pair_indices(values.shape[1])

@@ -73,7 +73,7 @@ class DegreesOfFreedom(NamedTuple):
     case_df: float = np.inf
 
     def compute_df(self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1) -> Floats:
-        """Return df by `method` of a variance (0: inf), `noise` of it with `df`; `n_tests` share a level."""
+        """Return df of variance (0: inf): its part `noise` on `df`, the rest on `case_df` (hillis: inf)."""
         total, part, df = (np.asarray(array, dtype=np.float64) for array in (variance, noise, df))
         varies = (part > 0) & (total > 0)
         if self.method == "hillis":  # Hillis 2007, eq. 8
@@ -267,7 +267,7 @@ def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
 
 
 def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False) -> CaseCovariances:
-    """Return Cov1 to Cov3, means for areas that differ in model, run, both; nested: nan, run, model."""
+    """Return mean covariances of areas that differ in model, run, both; nested: nan, run, model (any run)."""
     n_runs = len(covariance) // n_models
     model, run = np.repeat(np.arange(n_models), n_runs), np.tile(np.arange(n_runs), n_models)
     other_model, other_run = model[:, None] != model, run[:, None] != run
@@ -322,7 +322,7 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
     -------
     DataFrame
         Columns component, variance, std_dev, share. ``run`` is the variance shared by all models of a run (of
-        nested runs, that of each model's runs), ``model x run`` the rest of the variance over runs, and
+        nested runs, that of each model's runs), ``model x run`` (crossed runs only) the rest over runs, and
         ``cases, ...`` that over samples of cases, by the areas that share it. None is below 0.
 
     Examples

@@ -302,7 +302,7 @@ def power_sums(
 ) -> Floats:
     """Return sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of deviations.
 
-    The blocks are a stratum's number and the deviations (n_rows, n_priors) of every model.
+    The blocks are a position in `Sample.strata` and the deviations (n_rows, n_priors) of every model.
     """
     sums = np.zeros((n_strata, 2, n_models * (n_models + 1) // 2, n_priors))
     pairs = [*((i, i) for i in range(n_models)), *combinations(range(n_models), 2)]
@@ -365,7 +365,7 @@ def _check_columns(y_score: Any) -> NDArray[Any]:
 def number_groups(
     values: ArrayLike, name: str, positive: Bools, *, remedy: str = "leave out `cluster`"
 ) -> tuple[NDArray[Any], Codes]:
-    """Return sorted names of groups, each case's number from 0; raise for under 2, or a missing name."""
+    """Return sorted names and cases' numbers; raise for under 2, missing, or unlike `positive` in length."""
     named = check_vector(to_array(values, name), name)
     check_same_length(y_true=positive, **{name: named})
     no_names = (not isinstance(v, str) and str(v).lower() in MISSING_TEXT for v in named.flat)

@@ -120,13 +120,13 @@ class ArcsineScale(NamedTuple):
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def pair_errors(self, pair: Floats, single: Floats) -> Floats:
-        """Return errors of area differences by variances of angle differences, 0 if these are rounding."""
+        """Return std errors of area differences from variances of angles' differences, 0 if rounding."""
         a, b = np.triu_indices(len(self.area), 1)
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
 
     def max_pair_df(self, sample: Sample) -> Floats:
-        """Return limits of df (n_pairs,): positives x both areas, 4 or more, if below 5 for one; else inf."""
+        """Return limits of df: positives x (a + b), 4 or more, if x one is < 5; else, or at slope 1, inf."""
         a, b = np.triu_indices(len(self.area), 1)
         counts = sample.effective_size(positive=True) * self.area
         few = np.minimum(counts[a], counts[b]) < MIN_COUNT_FOR_KURTOSIS
@@ -204,7 +204,7 @@ class ArcsineAreas:
         return np.empty((0, len(self.area)))
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of differences by negatives, positives, both; variances of these."""
+        """Return variances (n_pairs, 3) of area differences by negatives, positives, both; those of these."""
         pairs = combinations(range(len(self.area)), 2)
         strata = [self.sample.stratum_variances(self.values[:, i] - self.values[:, j]) for i, j in pairs]
         variance, var_of_var = np.stack(strata, axis=1)
