@@ -529,12 +529,9 @@ class PartsResult(Result):
 
     def _build_provenance(self, results: Sequence[ReportSource]) -> dict[str, Any]:
         """Return the provenance with the settings that all parts share, and the input file if it is one."""
-        first = results[0]
-        shared = {
-            name: value
-            for name, value in first.settings.items()
-            if all(result.settings.get(name) == value for result in results)
-        }
+        first, *others = results
+        settings = first.settings.items()
+        shared = {k: v for k, v in settings if all(other.settings.get(k) == v for other in others)}
         path = first.source if len({result.source for result in results}) == 1 else None
         digest = first.sha256 if path else None
         return make_provenance(self.KIND, shared, seed=shared.get("seed"), source=path, sha256=digest)
