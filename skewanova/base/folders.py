@@ -96,7 +96,7 @@ def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return {relative name: SHA-256} of files that our provenance in a folder lists; {} without one."""
+    """Return {relative name: SHA-256} of files that skewanova's provenance in a folder lists, or {}."""
     try:
         provenance = json.loads((folder / PROVENANCE).read_bytes())
         files = provenance["files"] if provenance["tool"] == "skewanova" else {}

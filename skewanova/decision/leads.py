@@ -115,10 +115,11 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
         model_above, lead, open_low, open_high, std_error and df. ``model_below`` is the better of the two
         models below the prior. ``lead`` is True if the largest mean of all models changes there. ``open_low``
         and ``open_high`` are True if the interval reaches the limit of the range. ``std_error`` is that of
-        the delta method, and ``df`` are the degrees of freedom (infinite for one fold). The interval contains
+        the delta method, and ``df`` are the degrees of freedom (inf on one test set). The interval contains
         the priors around the crossing at which the paired t of the difference stays within its two-sided
         critical value (Fieller 1954). The variance over folds is that of Nadeau and Bengio (2003); with one
         fold, it is the jackknife variance over cases. The limits are roots of polynomials, or nan.
+        A single prior has no crossings.
 
     Examples
     --------
