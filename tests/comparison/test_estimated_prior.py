@@ -57,6 +57,7 @@ def test_each_model_has_an_estimate_and_all_are_pooled_in_the_same_columns(found
         assert tuple(result.to_frame().columns) == MODEL_COLUMNS
         assert result.to_frame()["model"].to_dict() == dict(enumerate(models))
         assert result.bins_frame()["model"].unique().tolist() == [m for m in models if m]
+        assert result.bins_frame().index.is_unique
     assert tuple(found.prior.to_frame().columns) == MODEL_COLUMNS
     assert found.prior.to_frame()["df"].item() == 1
     assert one.prior is one.by_model["A"]
@@ -77,6 +78,7 @@ def test_a_case_counts_once_and_doubt_is_said_first(found, tmp_path):
     assert assumed[1].endswith("clusters and weights of the table are not used")
     assert sa.estimate_prior_from_tables(twice, unlabelled, fold=2).prior.estimate != averaged.prior.estimate
     assert "in doubt" not in found.describe()
+    assert not any(f"{name}=(" in repr(found) for name in ("assumptions", "warnings"))
     strange = sa.estimate_prior_from_tables(labelled, unlabelled.assign(y_score=0.3)).describe()
     assert strange.startswith("the prior estimated from 1,500 unlabelled scores, in doubt (see the warnings)")
     sa.compare(sa.read_scores(tables()[0]), found, at_priors=(0.5, 0.1)).save(tmp_path / "out")
@@ -98,7 +100,8 @@ def test_folds_without_cases_and_models_of_one_table():
         some = sa.estimate_prior_from_tables(labelled, unlabelled[unlabelled["model"] == "A"])
     assert list(some.by_model) == ["A"]
     other = unlabelled.assign(model="Z")
-    expect_error("scores must be of the models 'A', 'B', but are of 'Z'; rename", estimate, labelled, other)
+    message = "scores must be of the models 'A', 'B', 'C', 'D', 'E', but are of 'Z'; rename"
+    expect_error(message, estimate, tables("ABCDEF")[0], other)
 
 
 def test_models_that_do_not_agree_or_say_nothing_are_named():
@@ -113,7 +116,7 @@ def test_models_that_do_not_agree_or_say_nothing_are_named():
     expect_error(r"the prior cannot be estimated by model .B.: .* but is 1;", estimate, constant, unlabelled)
     expect_error(r"use another model$", estimate, constant[of_b], unlabelled)  # no other model
     far = unlabelled.assign(y_score=unlabelled["y_score"] + 99 * (unlabelled["model"] == "B"))
-    expect_error(r"the prior cannot be estimated by model .B.: .* on one scale", estimate, labelled, far)
+    expect_error(r"by model .B.: .* on one scale.*, or leave .* out$", estimate, labelled, far)
 
 
 def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
