@@ -53,7 +53,7 @@ def main(context: click.Context) -> None:
 
 
 def add_command(*options: click.Parameter) -> Callable[[Callable[..., Findings]], click.Command]:
-    """Return a decorator that makes a function that returns Findings a command; it adds output options."""
+    """Return a decorator that makes a function that returns Findings a command with --json and --quiet."""
     decorate = main.command(params=[*options, *shared.OUTPUT_OPTIONS])
     return lambda function: decorate(shared.handle_errors(output.report_findings(function)))
 

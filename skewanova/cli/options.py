@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def parse_deployment_prior(text: str) -> DeploymentPrior:
-    """Return the prior of "LOW:HIGH", "PRIOR" or a form as below; raise `InputError` for other text.
+    """Return the prior of "LOW:HIGH", "PRIOR", "beta:A:B" or a form as below; raise for other text.
 
     Examples
     --------
@@ -516,7 +516,7 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_score_measure(options: dict[str, Any]) -> Any:
-    """Pop measure, prior, threshold of `options`; return Measure or None; raise if one is not taken."""
+    """Pop score_measure, deployment_prior, threshold; return Measure or None; raise if one is not taken."""
     measure, names = options.pop("score_measure"), ("deployment_prior", "threshold")
     used = {name: value for name in names if (value := options.pop(name)) is not None}
     if measure is None and used:
@@ -608,6 +608,7 @@ def read_tables(path: Path, options: dict[str, Any]) -> Any:
             return read_table(path, settings, skewanova.read_datasets)  # which are never wide
 
     def read_classes(path: Path, *, columns: Mapping[str, str], pos_label: object) -> Any:
+        """Return the scores of the classes of --classes; raise if there is a `pos_label`."""
         if pos_label is not None:
             raise InputError("--classes takes each class as the positive one in turn: leave out --positive")
         return skewanova.scores.read_multiclass(path, classes, columns=columns)

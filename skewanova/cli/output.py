@@ -184,7 +184,7 @@ class Findings(NamedTuple):
 
 
 def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
-    """Return a command that writes findings (--out), prints JSON, or text unless --quiet, exits by status."""
+    """Return a command: findings with a table to --out, then JSON or (no --quiet) text; exits by status."""
 
     @wraps(command)
     def run(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:
@@ -230,7 +230,7 @@ def _escape_character(sign: str) -> str:
 
 
 def comparison_as_json(result: Any) -> dict[str, Any]:
-    """Return verdict or choices, sentences and frames by name, with settings or the comparisons of parts."""
+    """Return verdict or choices, sentences, stored frames by name, and settings or comparisons of parts."""
     from skewanova.report.source import COMPUTED_FRAMES, TestedResult
 
     head = {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {"choices": result.choices}

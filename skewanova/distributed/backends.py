@@ -351,11 +351,11 @@ def _apply_to_pickled_values(function: Callable[[Any], Any], batches: Iterator[A
 def _apply_to_table(function: RowFunction) -> Callable[[Any], Any]:
     """Return a function of an Arrow table for Spark, whose result is a table of the pickled result."""
 
-    def apply(table: Any) -> Any:
+    def pickle_result(table: Any) -> Any:
         return _pickle_values([function(table.to_pandas())])
 
-    apply.__annotations__ = {"table": pa.Table, "return": pa.Table}
-    return apply
+    pickle_result.__annotations__ = {"table": pa.Table, "return": pa.Table}
+    return pickle_result
 
 
 def _pickle_values(values: Iterable[Any]) -> pa.Table:

@@ -186,7 +186,7 @@ class DistributedArcsine(ArcsineAreas):
         return self.sums.estimate_variances(len(self.area))[0]
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of differences from negatives, positives, both; and those of them."""
+        """Return variances (n_pairs, 3) of area differences by negatives, positives, both; and theirs."""
         (unit, sums), stratum = self.sums.powers[1], self.sample.stratum
         result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
         result[:, stratum] = self.sample.variances_from_sums(sums[stratum])[:, :, len(self.area) :, 0]

@@ -50,7 +50,7 @@ NOT_ON_WORKERS = "{} the scores in memory: pass frame.compute() of Dask or frame
 
 
 def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_label: object) -> Scores:
-    """Return a ScoreTable of few named cases or of halvings (raise if too large), else StreamedScores."""
+    """Return a ScoreTable of halvings (raise if large) or few paired named cases, else StreamedScores."""
     column_map = ColumnMap.from_names(columns, pos_label=pos_label)
     selected = column_map.select(engine.names, engine.name)
     present = {column: name for column, name in column_map.names.items() if name in selected}

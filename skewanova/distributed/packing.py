@@ -210,7 +210,7 @@ def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArr
 def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
     """Return model, [fold,] y_true, y_score, [weight,] piece, n: a row a label and score of a group.
 
-    n is the number of rows. Weights are summed, and rows of weight 0 are left out.
+    n is the number of rows; piece 0 has the lowest scores. Weights are summed; rows of weight 0 left out.
     """
     keys, sums = group_columns(frame), ["n"]
     if "weight" in frame:
@@ -401,14 +401,14 @@ class RowChecks:
     def _check_rows(self, rows: pd.DataFrame) -> None:
         """Raise unless a case is once in a group, with one label, cluster and weight; messages name folds."""
 
-        def check_names(rows: pd.DataFrame) -> None:
+        def check_by_fold(rows: pd.DataFrame) -> None:
             folds = rows["fold"].tolist()
             where: RowName = lambda row: f"a row of fold {folds[row]!r}"  # noqa: E731
             if "case" in rows:
                 check_cases(ScoreTable(rows), where)
             check_same_for_case(rows, where, n_models=self.n_models)
 
-        _check_sorted(check_names, rows)
+        _check_sorted(check_by_fold, rows)
 
     def find_positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
         """Return ((model, fold), unsorted distinct scores of positives) of each group that has positives."""
@@ -468,6 +468,7 @@ class PersistedCases:
     buckets: Any
 
     def __post_init__(self) -> None:
+        """Let the engine delete the buckets together with this object, but not at the end of Python."""
         # at exit the session has ended
         weakref.finalize(self, self.engine.release, self.buckets).atexit = False
 
@@ -492,6 +493,7 @@ def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: ob
     without_scores = {column: name for column, name in columns.items() if column != "y_score"}
 
     def check_buckets(column: str, check: RowFunction) -> list[Any]:
+        """Return results of a check, one for each bucket by `column`; raise if any is an error."""
         return raise_errors(engine.map_groups(without_scores, check, Split.into_buckets(n_buckets, column)))
 
     if "case" in columns:

@@ -98,7 +98,7 @@ class RoughLikelihood(NamedTuple):
 
 
 def predict_batch(counts: BinCounts) -> BatchPrediction:
-    """Return distributions of the median and of a further batch; `unlabelled` is (n_batches, n_bins)."""
+    """Return distributions of log-odds, of median and further batch; `unlabelled` is (n_batches, n_bins)."""
     pooled = BinCounts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
     log_odds, error = _fit_log_odds(pooled)
     fit, common = mixtures.fit_classes(pooled, np.asarray(expit(log_odds))), float(error)
@@ -164,7 +164,7 @@ def density_quantile(places: Floats, weights: Floats, share: ArrayLike) -> Float
 
 
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return each sample's likeliest log-odds and their standard error, by where the ratio statistic is 1."""
+    """Return samples' likeliest log-odds, and half-widths where the ratio statistic is below 1; 0-d for 1."""
     peak = mixtures.find_peak(counts)
     low, high = mixtures.interval_limits(peak, (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.log_odds_range(counts.totals[2])
@@ -276,7 +276,7 @@ class CaseBins(NamedTuple):
 def assess_agreement(
     cases: CaseBins, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
 ) -> JointAgreement:
-    """Return weights of log-likelihoods by slopes at `prior`, and the test that all estimate one prior."""
+    """Return models' weights (>= 0, sum not 1) by slopes at `prior`, and a test that their priors are one."""
     # slopes of the log-likelihoods at a common prior, because they have no limit at 0 as estimates have
     samples = _count_cases(cases, n_bins, None), _count_cases(cases, n_bins, rng)
     slopes = ([mixtures.profile_slope(counts, np.asarray(prior)) for counts in models] for models in samples)
@@ -289,6 +289,7 @@ def assess_agreement(
     of_steps, shares = np.linalg.inv(covariance), weights * information / (weights @ information)
 
     def squared_distances(slopes: Floats) -> Floats:
+        """Return, of slopes (..., n_models), squared distances (...) of estimates from their mean."""
         steps = slopes / information  # one Newton step towards the estimate of each model
         off = (steps - (steps @ shares)[..., None]) * information
         return np.asarray(((off @ of_steps) * off).sum(axis=-1))

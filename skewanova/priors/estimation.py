@@ -214,7 +214,7 @@ class PriorEstimate(EstimatedPrior):
         return f"the prior estimated from {scores}{caveat_phrase(self.caveats)}: {self}"
 
     def sensitivity(self, delta: float = DEFAULT_SHIFT) -> tuple[float, float]:
-        """Return the smallest and the largest estimate if label shift does not hold, with `estimate` itself.
+        """Return the range of `estimate` and of the estimates by all scores if one class shifts by `delta`.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class PriorEstimate(EstimatedPrior):
         """Return the range of the estimate if positives in deployment score like one half of those labelled.
 
         These are the least and the largest of the estimates by the half with higher, by that with lower
-        scores, and by all. No test on unlabelled scores can tell that positives became easier or harder to
+        scores, and `estimate`. No test on unlabelled scores tells that positives became easier or harder to
         recognise. Label about 50 cases of the deployment at random, and pass them as `audited`.
         """
         counts = self.bins.counts
@@ -268,7 +268,8 @@ class PriorEstimate(EstimatedPrior):
     def bins_frame(self) -> pd.DataFrame:
         """Return one row a bin, from the lowest scores.
 
-        Columns bin, score_high (last nan), n_positive, n_negative, n_unlabelled, expected, residual.
+        Columns bin, score_high (last nan), n_positive, n_negative, n_unlabelled, expected (unlabelled at
+        `estimate`), residual.
         """
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
         edges = np.append(self.bins.edges.astype(np.float64), np.nan)
@@ -394,7 +395,7 @@ def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any
 
 
 def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
-    """Return `estimate` with `batches`, and median and further batch's prior or, if few data, a warning."""
+    """Return `estimate` with `batches`, and median's and further batch's prior or, if few, a stored note."""
     level, bins = estimate.confidence_level, estimate.bins
     each = tuple(
         (name, estimate_from_bins(replace(bins, counts=bins.counts._replace(unlabelled=row)), level, rng=rng))
@@ -535,7 +536,7 @@ def _calibrate_critical_values(peak: Peak, level: float, rng: np.random.Generato
 
 
 def _likelihood_density(peak: Peak, ratio_scale: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Return N_PLACES log-odds, and log-likelihood less its peak over `ratio_scale` (below, above peak)."""
+    """Return N_PLACES log-odds in the interval of DENSITY_LEVEL, and scaled log-likelihood less its peak."""
     below, above = chi2.ppf(DENSITY_LEVEL, 1) * np.array(ratio_scale)
     reached = mixtures.interval_limits(peak, (below, above))
     low, high = np.clip(reached, *mixtures.log_odds_range(peak.counts.totals[2])).tolist()
@@ -570,7 +571,7 @@ def _test_label_shift(counts: BinCounts, fit: ClassFit, prior: Floats) -> LabelS
 
 
 def _collect_warnings(estimate: PriorEstimate) -> list[str]:
-    """Return texts on poor or full separation, few labels, label shift not tested or rejected, if any."""
+    """Return texts on poor, reversed or full separation, few data, label shift not tested or rejected."""
     positive, negative, _ = (int(total) for total in estimate.bins.counts.totals)
     shift = estimate.label_shift
     area, spread = mixtures.binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)

@@ -88,7 +88,7 @@ class UnitSums(NamedTuple):
 
     @classmethod
     def from_cases(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
-        """Return sums over the units of each kind; a unit weighs the sum of its cases (each 1 if None)."""
+        """Return sums by kind over units, which weigh their cases of that kind together (each 1 if None)."""
         size = unit.max(initial=0) + 1
         each, codes = np.unique(kind * size + unit, return_inverse=True)
         weights = np.bincount(codes.reshape(-1), weights=weight).astype(np.float64)
@@ -157,7 +157,7 @@ class Support:
 def scarce_class(
     n_scores: float, n_positive: float, n_effective_negative: float, prior: float, *, n_models: int = 2
 ) -> str:
-    """Return "positives" or "negatives", the class too small for tests with so few distinct scores, or ""."""
+    """Return "positives" if too few for so few distinct scores, else "negatives" (not from .5 on), or ""."""
     limits, very_few = MIN_POSITIVES_WITH_TIES, VERY_FEW_SCORES
     if n_models > MANY_MODELS:
         limits, very_few = {MIN_DISTINCT_SCORES: MIN_CASES_WITH_TIES}, VERY_FEW_FOR_MANY_MODELS

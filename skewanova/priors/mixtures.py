@@ -250,7 +250,7 @@ def find_roots(
 
 
 def _next_step(points: tuple[Floats, Floats, Floats], values: tuple[Floats, Floats, Floats]) -> Floats:
-    """Return the next step as a fraction of the bracket: by inverse interpolation if monotone, else 0.5."""
+    """Return the step from the first point, as a fraction of the way to the second: interpolated or 0.5."""
     (new, old, third), (at_new, at_old, at_third) = points, values
     with np.errstate(divide="ignore", invalid="ignore"):
         position, height = (new - old) / (third - old), (at_new - at_old) / (at_third - at_old)
@@ -279,7 +279,7 @@ class BinnedScores:
     normal_edges: Floats  #: edges of the bins on the scale of the normal scores
 
     def shift_classes(self, *, positive: float = 0.0, negative: float = 0.0) -> BinCounts:
-        """Return the counts after shifts of labelled classes up, in standard deviations of normal scores."""
+        """Return the counts if normal scores of labelled classes were so many standard deviations higher."""
         shifts = (self.positive, positive), (self.negative, negative)
         labelled = [count_by_bin(scores + by * scores.std(), self.normal_edges) for scores, by in shifts]
         return self.counts._replace(positive=labelled[0], negative=labelled[1])
@@ -314,7 +314,7 @@ def bin_scores(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n
 
 
 def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
-    """Return the largest score of each bin but the last, for about equal bins; raise if all are equal."""
+    """Return the largest scores of up to `n_bins` about equal bins but the last; raise if all are equal."""
     ordered = np.sort(score)
     if ordered[0] == ordered[-1]:
         raise InputError(f"`y_score` must not be constant, but is {ordered[0]:g}; use another model")
@@ -340,7 +340,7 @@ class AuditedStrata(NamedTuple):
 
     @classmethod
     def from_scores(cls, scores: NDArray[Any], audited: ArrayLike) -> Self:
-        """Return strata of about equal numbers of labels (0, 1; nan, None: none); raise for others or few."""
+        """Return up to 5 strata of about as many labels (0, 1; nan, None: none); raise for others or few."""
         rule = (
             f"`audited` must be 0, 1 or nan for each unlabelled score, with at least {CASES_PER_BIN} labels"
         )

@@ -48,7 +48,7 @@ def prior_from_log_odds(log_odds: Floats) -> Floats:
 
 
 def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return log skews and weights summing to high - low, or 1 if it is 0; panels end at priors `breaks`."""
+    """Return log skews in [low, high], weights summing to high - low (1 if 0); priors `breaks` end panels."""
     if not low < high:  # neighbouring doubles may have equal logarithms
         return np.array([low]), np.array([1.0])
     edges = _panel_edges(low, high, width=PANEL_WIDTH, cuts=[log_skew(p) for p in breaks])

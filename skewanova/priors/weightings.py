@@ -214,6 +214,7 @@ class UniformSkew:
     high_skew: float
 
     def __post_init__(self) -> None:
+        """Make both skews floats, or raise unless they are positive, finite and in order."""
         for name in ("low_skew", "high_skew"):
             skew = check_skews(check_number(getattr(self, name), name, "above 0"), name)
             object.__setattr__(self, name, float(skew))
@@ -362,6 +363,7 @@ class DiscretePrior:
     _nodes: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        """Store the checked priors with weights that sum to 1 for `quadrature`, or raise."""
         priors = check_prior_list(self.priors, "priors")
         weights = np.ones(len(priors)) if self.weights is None else check_weights(self.weights, "weights")
         check_same_length(priors=priors, weights=weights)
@@ -423,6 +425,7 @@ class ContinuousPrior:
     distribution: FrozenDistribution
 
     def __post_init__(self) -> None:
+        """Raise unless the distribution is continuous and frozen, with support between 0 and 1."""
         is_frozen = not getattr(self.distribution, "numargs", 0)
         if not (is_frozen and all(callable(getattr(self.distribution, name, None)) for name in _FROZEN)):
             raise InputTypeError(
