@@ -371,7 +371,7 @@ def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
 
 
 def build_auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
-    """Return areas (n_cells, n_priors) as a frame with the columns model, fold, prior, auprec."""
+    """Return areas (n_cells, n_priors) as a frame of model, fold, prior (the fastest), auprec."""
     frame = pd.DataFrame(list(cells), columns=["model", "fold"])
     return frame.merge(pd.DataFrame({"prior": grid}), how="cross").assign(auprec=areas.ravel())
 

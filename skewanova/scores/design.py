@@ -361,7 +361,7 @@ def _independence_warnings(table: Scores, inferred: FoldDesign | None, stated: F
 
 
 def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
-    """Return the inferred design by stated kind, test fraction, correlation; with warnings if they differ."""
+    """Return the inferred design but with stated kind, fraction, correlation, and warnings if they differ."""
     kind = inferred.kind if stated.kind == "auto" else stated.kind
     fraction = inferred.test_fraction if stated.test_fraction is None else stated.test_fraction
     design = replace(inferred, kind=kind, test_fraction=fraction)

@@ -250,7 +250,7 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
 
 
 def check_half_folds(units: Units, n_halvings: int, inner_folds: int) -> None:
-    """Raise unless the numbers of halvings and inner folds are valid, and enough units hold each class."""
+    """Raise unless both numbers are 2 or more, and 2 * `inner_folds` units or more hold each class."""
     check_count(n_halvings, "n_halvings", minimum=MIN_HALVINGS)
     check_count(inner_folds, "inner_folds", minimum=2)
     remedy = "take design=skewanova.FoldDesign('split_half', inner_folds={})"

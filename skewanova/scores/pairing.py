@@ -254,7 +254,7 @@ class SanityCheck(NamedTuple):
 
 
 def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
-    """Return checks of positives, shares of named cases, distinct scores, top ties, and any case names."""
+    """Return checks of positives, shares of named cases, distinct scores, top ties, any names as scores."""
     ties = list(table.ties())
     return [
         _check_positives(table),
@@ -279,7 +279,7 @@ def auc_frame(table: Scores) -> pd.DataFrame:
 
 
 def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return a mask like `auc`: gain over 0.5 under 1/4 of a good model's median, if few in the fold are."""
+    """Return a mask like `auc`: AUC - 0.5 below 1/4 of a good model's median (not if most of a fold are)."""
     gain, usual = auc - 0.5, auc.median() - 0.5
     lost = ((gain < COLLAPSED_SHARE * usual) & (usual >= MIN_AUC_GAIN)).to_numpy()
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])

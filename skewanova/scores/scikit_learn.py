@@ -56,7 +56,7 @@ def score_cases(
 
 
 def choose_response(estimator: Any, response_method: str, pos_label: object) -> tuple[Bools, str]:
-    """Return a mask of the positive of two `classes_`, and the method (auto: decision_function, if any)."""
+    """Return a mask of `classes_` (positive), and the method (auto: decision_function, if any); or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have; use one")
@@ -167,7 +167,7 @@ class LabelledData:
         return self.correct(score if is_oriented else orient_scores(score, positive, method))
 
     def correct(self, score: NDArray[Any]) -> NDArray[Any]:
-        """Return the scores, corrected, if `class_prior` is set, from it to the share of positives."""
+        """Return the scores, corrected, if `class_prior` is set, from it to the share of positives in `y`."""
         if self.class_prior is None:
             return score
         prior = float(self.positive.mean())
@@ -439,7 +439,7 @@ def scores_from_skore(
 
 
 def _open_report(report: Any, name: str) -> tuple[Any, list[Rows], list[Any]]:
-    """Return labels, test cases by fold and EstimatorReports by fold of a report of skore; or raise."""
+    """Return labels, test cases and EstimatorReports by fold (of one, itself) of a skore report; or raise."""
     if not hasattr(report, "get_predictions"):
         raise InputTypeError(
             "`report` must be a ComparisonReport, CrossValidationReport or EstimatorReport of skore, but got "
@@ -551,7 +551,7 @@ def _make_scorer(measure: Callable[..., float], response_method: str, **options:
 
 
 def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any) -> LabelledData:
-    """Return the data; raise for unequal lengths or bad `options` (response_method and class_prior)."""
+    """Return the data; raise for bad labels, unequal lengths or `options` (response_method, class_prior)."""
     check_response_method(**options)
     features, labels = to_rows(X), to_rows(y)
     names = None if groups is None else to_array(to_rows(groups), "groups")

@@ -66,7 +66,7 @@ def detect_backend(source: Any) -> Any:
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:
-    """Return the columns that `columns` selects of a path or a frame, unchecked, renamed as it says."""
+    """Return columns of a path, frame, stream or query in memory, unchecked, chosen, named by `columns`."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         try:

@@ -198,7 +198,7 @@ class ScoreTable(_ScoreSummaries):
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:  # type: ignore[override]
-        """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
+        """Number of negatives and positives, 0 without rows, of shape (n_models, n_folds, 2)."""
         shape = (len(self.models), len(self.folds), 2)
         counts = np.zeros(shape, dtype=np.int64).reshape(-1)
         cell, positive = self._cell_codes, self.frame["y_true"].to_numpy()
@@ -229,7 +229,7 @@ class ScoreTable(_ScoreSummaries):
         return UnitSums.from_cases(kind, unit, weight, self.counts.size).reshape(*self.counts.shape)
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
-        """Yield model, fold, mask of positives and scores of every (model, fold) that has rows."""
+        """Yield model, fold, mask of positives, scores of every (model, fold) with rows, model by model."""
         (positive, score), sizes = self._columns_by_cell("y_true", "y_score")
         stops = np.cumsum(sizes)
         for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):

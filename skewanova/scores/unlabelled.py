@@ -179,7 +179,7 @@ class LabelledCases(NamedTuple):
 
 
 def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
-    """Return a model's distinct cases, scores of `fold` or means; raise for unnamed ones in several folds."""
+    """Return a model's distinct cases, scores of `fold` or means over folds; raise if unnamed in several."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
         labels = [str(label) for label in table.folds if (rows["fold"] == label).any()]

@@ -38,7 +38,7 @@ def check_any_row(n_rows: int, table: str = "score table") -> None:
 
 
 def fill_fold(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the column fold; without one, all rows are in fold 1."""
+    """Return the rows with the column fold; without one, all rows are in fold 1, and no warning is issued."""
     return frame if "fold" in frame else frame.assign(fold=1)
 
 
@@ -269,7 +269,7 @@ def check_score_columns(raw: RawTable, pos_label: object) -> pd.DataFrame:
 
 
 def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Return the table of raw columns without weights of 0; raise for bad rows, classes, cases, clusters."""
+    """Return the table of raw columns less rows of weight 0; raise for bad rows, cells, cases or clusters."""
     table = ScoreTable(check_score_columns(raw, pos_label), raw.source)
     if "weight" not in table.frame:  # else checked when cases of weight 0 are left out
         check_cell_classes(table.models, table.folds, table.counts)

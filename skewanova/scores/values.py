@@ -263,7 +263,7 @@ def _choose_measure(available: Sequence[str], measure: str | None, source: str) 
 
 
 def _make_value_table(raw: RawTable, value: str | None, measure: str | None) -> ValueTable:
-    """Return the checked table: long with values in the column `value`, or wide if that is None."""
+    """Return the checked table, long with values in `value`, or wide (None), its rows folds if not named."""
     frame = raw.frame
     names = {key: to_categorical(frame[key], key, raw.where) for key in KEY_COLUMNS if key in frame}
     keys: dict[str, Any] = {key: np.asarray(column).astype(str) for key, column in names.items()}
