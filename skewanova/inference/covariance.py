@@ -79,7 +79,7 @@ def auprec_covariance(
     AuprecCovariance
         Estimates (n_models,), and their covariance (n_models, n_models) by the jackknife, stratified by class
         (clusters by the classes they hold). Without ties between classes it equals the covariance from
-        influence values up to O(1/n).
+        influence values up to O(1/n). A case that is a class by itself adds no variance.
 
     Raises
     ------

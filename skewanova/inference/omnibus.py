@@ -51,7 +51,7 @@ class OmnibusResult(HypothesisTest):
 
 
 def build_fold_table(frame: pd.DataFrame) -> tuple[Floats, list[str]]:
-    """Return IAUPREC (n_folds, n_models), and models as they first occur; raise if a cell is missing."""
+    """Return IAUPREC (n_folds, n_models), models as they first occur; raise for missing, repeated cells."""
     values, levels = _build_cell_table(frame, ("fold", "model"), "iauprec")
     return values, levels["model"]
 
@@ -295,7 +295,7 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     auprec : DataFrame
-        Columns model, fold, prior, auprec; every cell once.
+        Columns model, fold, prior, auprec; every cell once, at two or more priors.
 
     Returns
     -------

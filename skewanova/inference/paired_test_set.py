@@ -30,6 +30,7 @@ class PairedTestSet:
     """Models on the shared cases of one fold, sorted once, with a `cache` for results; here in memory."""
 
     def __init__(self, table: Scores) -> None:
+        """Take the cases of the first fold; raise if models or folds differ in cases, or not in memory."""
         self.cache: dict[tuple[object, ...], Any] = {}
         cases = pair_cases(table)
         self.sample = Sample(cases.positive, cases.cluster, cases.weight)

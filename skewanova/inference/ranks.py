@@ -59,7 +59,7 @@ def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
     models : sequence of str
         Models that are ranked, in the order of the rows that come back.
     pairs : DataFrame
-        Columns model_a, model_b, estimate (of a minus b), reject; of one family, of all pairs or fewer.
+        Columns model_a, model_b, estimate (of a minus b), reject; one family, each pair once, all or fewer.
 
     Returns
     -------

@@ -402,7 +402,7 @@ def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
 
 
 def target_prior(prior: float | None, deployment_prior: Any, sample: Sample) -> DeploymentPrior:
-    """Return the deployment prior from one of two arguments (raise for both), else the sample's prior."""
+    """Return the prior stated (raise for both), else the sample's; a single one as uniform, limits equal."""
     if prior is not None and deployment_prior is not None:
         raise InputError("give either `prior` or `deployment_prior`, but got both")
     if deployment_prior is not None:

@@ -278,7 +278,7 @@ def bonferroni_value(n_pairs: int, level: float) -> float:
 
 
 def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
-    """Return the quantile `level` of the largest ``abs(z)`` of normal contrasts, by fixed Sobol points."""
+    """Return quantile `level` of max ``abs(z)`` of varying normal contrasts, by fixed Sobol points."""
     # unscrambled Sobol points make the value reproducible, whatever the order of the models
     from scipy.stats import qmc
 
@@ -441,7 +441,7 @@ def compare_test_set(
 
 
 def list_sample_warnings(sample: Sample) -> list[str]:
-    """Return warnings about classes of a single unit, or of fewer than 10 effective clusters."""
+    """Return warnings about classes of a single unit, or if none, of fewer than 10 effective clusters."""
     if sample.single_unit_classes or not sample.clustered:
         return [SINGLE_UNIT_WARNING.format(unit) for unit in sample.single_unit_classes]
     sizes = zip(("negatives", "positives"), sample.unit_sums.effective_number(), strict=True)
