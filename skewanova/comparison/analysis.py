@@ -154,7 +154,7 @@ class DesignAnalysis(ABC):
 
 
 def limit_ranks(ranking: pd.DataFrame, pairs: pd.DataFrame, options: Options) -> pd.DataFrame:
-    """Return the ranking with rank_low and rank_high by the primary ones of `pairs`; with bh, as it is."""
+    """Return the ranking, its rank_low and rank_high replaced by primary `pairs`; with bh, as it is."""
     if options.p_adjust == "bh":  # which does not hold all ranks at once
         return ranking
     ranks = rank_intervals(ranking["model"].tolist(), pairs[pairs["role"] == "primary"])
@@ -162,7 +162,7 @@ def limit_ranks(ranking: pd.DataFrame, pairs: pd.DataFrame, options: Options) ->
 
 
 def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
-    """Return letters by primary pairs or, with a control, "control", "ahead", "behind", "not tested", ""."""
+    """Return letters by primary pairs; with a control "control", "ahead", "behind", "" or "not tested"."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
         cases = primary["p_adjusted"].isna(), ~primary["reject"].astype(bool), primary["estimate"] > 0
@@ -262,7 +262,7 @@ class FoldTests:
 
     @cached_property
     def has_full_rank(self) -> bool:
-        """True if differences vary over folds in every direction, and halvings if any are not too few."""
+        """True if differences vary over folds in every direction; halvings, if any, reach n_models - 1."""
         few = 0 < self.design.n_halvings < len(self.models) - 1
         return not few and fold_statistics.has_full_rank(build_fold_table(self.frame)[0])
 
@@ -280,7 +280,7 @@ class FoldTests:
         return self.primary[1] if self.primary and is_chosen else resolve_pairwise(self.design, self.options)
 
     def test_models(self) -> list[OmnibusResult]:
-        """Return the primary test of all models, secondary ones, and of several priors a split plot."""
+        """Return the primary test, secondary ones that the rank allows, of several priors a split plot."""
         applicable = (name for name in _select_tests(OMNIBUS_TESTS, self.design) if name != self.omnibus)
         others = [name for name in applicable if self.has_full_rank or not get_test(name).needs_full_rank]
         roles = {self.omnibus: "primary", **dict.fromkeys(others, "secondary")}
@@ -290,7 +290,7 @@ class FoldTests:
         return [*results, split_plot_anova(self.source)] if several else results
 
     def test_pairs(self, published: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
-        """Return `POSTHOC_COLUMNS` of all tests of pairs: primary, those `published`, secondary."""
+        """Return `POSTHOC_COLUMNS`, a row a test and pair: the primary test, those `published`, secondary."""
         others = _select_tests(PAIRWISE_TESTS, self.design, control=self.options.control is not None)
         primary = self.test_family(self.pairwise).assign(role="primary")
         secondary = [self.test_family(method) for method in others if method != self.pairwise]
@@ -354,7 +354,7 @@ class FoldsAnalysis(DesignAnalysis):
         return tests.test_family(tests.pairwise)
 
     def _compare_as_published(self, primary: str) -> list[pd.DataFrame]:
-        """Return frames `POSTHOC_COLUMNS` of Tukey's tests: 2-way (unless primary), 3-way, at each prior."""
+        """Return 2-3 frames `POSTHOC_COLUMNS` by Tukey: 2-way (unless primary), 3-way, one of all priors."""
         alpha, order = self.options.alpha, self.evaluation.models
         anovas = self.published[primary == "tukey" :]
         frames = [tukey_hsd(anova, alpha=alpha, order=order).to_frame() for anova in anovas]

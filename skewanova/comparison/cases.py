@@ -126,7 +126,7 @@ class CasesAnalysis(DesignAnalysis):
     def compare_families(
         self, result: CasesComparison, at_priors: Mapping[float, CasesComparison]
     ) -> pd.DataFrame:
-        """Return `POSTHOC_COLUMNS`, by pair over the deployment prior, then at each prior.
+        """Return `POSTHOC_COLUMNS`, by pair over the deployment prior (primary), then at priors (secondary).
 
         At an unsupported prior, all statistics but the estimates are nan, and `reject` is False.
         """
@@ -206,7 +206,7 @@ class RunsAnalysis(CasesAnalysis):
         return Analysis([*result.tests, *self.published], frames)
 
     def compute_limits(self, areas: RunAreas, result: CasesComparison) -> Limits:
-        """Return Limits of models' means over runs, SDs of differences in one run, and the best's error."""
+        """Return Limits of models in 0 to 1, SDs of differences in a run, the best's error by its limit."""
         alpha = self.options.alpha
         if isinstance(result, RunsComparison):
             low, high = np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
@@ -252,7 +252,8 @@ def check_sizes(
 ) -> pd.DataFrame:
     """Return checks of a test set's size at a prior: check, statistic, p_value (nan), advice ("" if passed).
 
-    `areas` are those of the models, the best first, and `best_error` is its standard error.
+    Sizes are positives, positives times the smallest area, effective negatives, and the best's distance from
+    1 in standard errors. `areas` are those of the models, the best first, and `best_error` is its error.
     """
     positives, effective = support.n_positive, float(effective_negatives(support.n_negative, prior))
     units = " (counted in clusters that hold one)" if clustered else ""

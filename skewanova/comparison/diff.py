@@ -59,7 +59,7 @@ class ComparisonDiff(FrameResult):
         return self.leader_old != self.leader_new
 
     def to_frame(self) -> pd.DataFrame:
-        """Return model, rank_old, rank_new, iauprec_old, _new, change, group_old, _new; a row a model."""
+        """Return model, _old, _new of rank, iauprec, group (nan if absent), change (new - old), by model."""
         return self.table.copy()
 
     def __str__(self) -> str:
@@ -154,7 +154,7 @@ def get_leader(ranking: pd.DataFrame) -> str:
 
 
 def load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
-    """Return ranking (rank, model, iauprec, group), settings of a result, folder or JSON file; or raise."""
+    """Return rank, model, iauprec, group; settings ({} if a JSON lacks them) of a result, path; or raise."""
     if isinstance(source, Comparison):
         return source.ranking[list(RANKING_COLUMNS)], source.settings
     if isinstance(source, DatasetsComparison):
@@ -203,7 +203,7 @@ def describe_other(source: object) -> str:
 
 
 def read_result_csv(path: Path) -> pd.DataFrame:
-    """Return the frame of a ranking, leaders or score_bins file; names are text, as one may be called NA."""
+    """Return a ranking, leaders or score_bins file: names text (NA too), nan in score_high, iauprec only."""
     text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
     missing = {"score_high": [""], "iauprec": [""]}
     return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=missing)

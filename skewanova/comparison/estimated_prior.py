@@ -67,7 +67,7 @@ class PooledPrior(EstimatedPrior):
 
     @property
     def agree(self) -> bool:
-        """True unless a test of the models' estimates rejects at the level .05 that they are equal."""
+        """True unless a test (with batches there is none) rejects at .05 that models' estimates are equal."""
         return not self.p_value < estimation.SHIFT_LEVEL
 
     def describe(self, caveats: Sequence[str] = ()) -> str:
@@ -116,7 +116,7 @@ class PriorEstimates(FrameResult):
         return self.prior.high
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights for the mean of a function that is smooth between `breaks`."""
+        """Return ascending priors, weights (sum 1) for the mean of a function smooth between `breaks`."""
         return self.prior.quadrature(breaks)
 
     def describe(self) -> str:
@@ -126,7 +126,7 @@ class PriorEstimates(FrameResult):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Reasons why the interval may be too narrow."""
+        """Reasons why the interval may be too narrow, with the model if several; first that they disagree."""
         if not isinstance(self.prior, PooledPrior):
             return self.prior.caveats
         caveats = [f"{model}: {text}" for model, item in self.by_model.items() for text in item.caveats]
@@ -269,7 +269,7 @@ def _estimate_model(
 
 
 def _check_scales(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:
-    """Yield the text of a warning for each model whose scores are distributed differently across folds."""
+    """Yield a warning for each model whose binned scores differ across folds in a class (chi2, p < .05)."""
     for model, item in estimates.items():
         rows = table.frame[table.frame["model"] == model]
         fold, bins = rows["fold"].cat.codes, np.searchsorted(item.bins.edges, rows["y_score"])
@@ -322,7 +322,7 @@ def _pool_models(
 
 
 def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
-    """Return log-odds, and the weighted sum there of scaled likelihood ratio statistics, less its least."""
+    """Return log-odds near the optimum, and a weighted sum of scaled likelihood ratios, less its minimum."""
     n_unlabelled = np.asarray(float(max(item.n_unlabelled for item in parts)))
     low, high = map(float, mixtures.log_odds_range(n_unlabelled))
     for _ in range(N_ZOOMS):

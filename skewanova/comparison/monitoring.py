@@ -332,7 +332,7 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
 def _judge_lead(
     batches: Mapping[str, tuple[Bools, Floats]], measure: tuple[DeploymentPrior, str], looks: Looks
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield `LEAD_COLUMNS` of batches with enough labels in a window: the longest behind, ahead or open."""
+    """Yield `LEAD_COLUMNS` by labelled batch with cases enough: longest window behind, else ahead, open."""
     labelled = {name: cases for name, cases in batches.items() if len(cases[0])}
     for number, name in enumerate(labelled, 1):
         level = 1 - 2 * float(norm.sf(looks.critical_value(number)))
@@ -356,7 +356,7 @@ def _judge_lead(
 def _judge_batches(
     pooled: PriorEstimate, counts: Floats, leaders: pd.DataFrame, chosen: str, *, looks: Looks
 ) -> tuple[list[tuple[Any, ...]], list[LabelShift | None]]:
-    """Return rows of `MONITOR_COLUMNS[1:]`, pooled only to show a change, and rejected shifts, else None."""
+    """Return rows `MONITOR_COLUMNS[1:]`, of the shortest window "changed", else one batch; shifts or None."""
     windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, looks)
     has_moved = _detect_moves(pooled, counts, looks)
     ranges, df = _list_leader_ranges(leaders), pooled.label_shift.df
@@ -405,7 +405,7 @@ class Window(NamedTuple):
 
 
 def _list_windows(number: int) -> list[int]:
-    """Return the lengths of windows (1, 2, 4, ... 32 batches) that end at batch `number`, counted from 1."""
+    """Return the lengths of windows (1, 2, 4, ... 32, at most `number`) that end at batch `number` from 1."""
     return [length for length in WINDOWS if length <= number]
 
 
@@ -452,7 +452,7 @@ def _estimate_windows(
 
 
 def _detect_moves(estimate: PriorEstimate, counts: Floats, looks: Looks) -> Bools:
-    """Return an array, True for each batch that ends a window whose scores differ from those before."""
+    """Return True for each batch, never the first, that ends a window whose scores differ from all before."""
     pooled = estimate.bins.counts._replace(unlabelled=counts.sum(axis=0))
     prior = np.asarray(expit(mixtures.find_peak(pooled).log_odds))
     fit = mixtures.fit_classes(pooled, prior)
@@ -474,7 +474,7 @@ def _detect_moves(estimate: PriorEstimate, counts: Floats, looks: Looks) -> Bool
 
 
 def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
-    """Return frames ranking, leaders, score_bins, by name, of a comparison or its folder; else raise."""
+    """Return frames ranking, leaders, score_bins of a comparison or, checked, its folder; else raise."""
     names = ("ranking", "leaders", "score_bins")
     if isinstance(comparison, Comparison):
         return {name: comparison.tables[name] for name in names}
@@ -531,7 +531,7 @@ def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[
 def _classify_state(
     ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
 ) -> tuple[str, str]:
-    """Return contenders in the interval, "A, B" or "", and a `STATES` key by the ranges with `chosen`."""
+    """Return contenders in the interval, "A, B" or "", and the state: all, some, no ranges have `chosen`."""
     overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
     if not overlapping:
         return "", "beyond"

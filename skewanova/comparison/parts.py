@@ -306,7 +306,7 @@ def compare_datasets(
 def _compare_each(
     part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, PriorLike], **options: Any
 ) -> dict[str, Comparison]:
-    """Return the comparison of each table at its prior, by name, without issuing warnings."""
+    """Return the comparison of each table at its prior, by name; no warning issued, errors name the part."""
     comparisons = {}
     for name, table in tables.items():
         with prefix_errors(f"{part} {name!r}"), warnings.catch_warnings():
@@ -316,7 +316,7 @@ def _compare_each(
 
 
 def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
-    """Raise InputError unless there are at least two data sets, all with the same models."""
+    """Raise InputError unless there are at least two data sets, all with the same models in any order."""
     if len(models) < 2:
         raise InputError(
             f"a comparison across data sets needs at least 2 data sets, but got {len(models)}; compare the "
@@ -350,7 +350,7 @@ def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
 
 
 def _build_ranking(means: pd.DataFrame) -> pd.DataFrame:
-    """Return model, mean_rank, iauprec, n_best, rank, a row a model by mean rank, then by mean IAUPREC."""
+    """Return model, mean_rank, iauprec, n_best (ties too), rank, a row a model by mean rank, then IAUPREC."""
     best = means["rank"] == means.groupby("dataset")["rank"].transform("min")
     groups = means.assign(best=best).groupby("model", sort=False, observed=True)
     frame = groups.agg(mean_rank=("rank", "mean"), iauprec=("iauprec", "mean"), n_best=("best", "sum"))

@@ -57,7 +57,10 @@ def build_decision_frames(
     options: Options,
     differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Return frames by name: crossings, leaders, differing_priors, decisions, choices, support and plans."""
+    """Return frames by name: crossings, leaders, differing_priors, decisions, choices, support and plans.
+
+    `differences` are those over folds, whose critical value the compared pairs use; if None, it is computed.
+    """
     panel, models = panel_curves(measures), measures.models
     alpha, control, rng = options.alpha, options.control, options.rng
     critical_compared = None if differences is None else bands.critical_value_of_bands(differences)
@@ -429,7 +432,7 @@ def check_arguments(
 
 
 def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
-    """Raise unless `compare` takes the options and their values, before any estimator is fitted."""
+    """Raise unless `compare` takes the options, but not scores, missing, and their values; before any fit."""
     check_arguments(compare_estimators, options, excluded={"scores", "missing"})
     call = signature(compare).bind(None, **options)
     call.apply_defaults()
@@ -441,7 +444,7 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
 
 
 def _check_design(design: str | FoldDesign, test_fraction: float | None) -> FoldDesign:
-    """Return the design, defaults set but for a fraction that neither states (None); raise for other ones."""
+    """Return the design, defaults set but a fraction unstated (None); raise for other kinds, 2 fractions."""
     kind = design.kind if isinstance(design, FoldDesign) else design
     if kind not in TEST_FRACTIONS:
         raise InputError(

@@ -364,7 +364,7 @@ def _ask_for_design(name: str, table: ValueTable) -> str:
 def choose_primary_tests(
     unit: str, options: Options, shape: tuple[int, ...]
 ) -> tuple[tuple[str, str] | None, list[str]]:
-    """Return default tests (all models, pairs) of data sets, else None, and notes; `shape`: folds, models."""
+    """Return tests (models, pairs) of data sets, else None; notes with "auto"; `shape`: folds, models."""
     if unit != "data set":
         return None, []
     n_pairs = planning.count_compared_pairs(shape[1], options.control)
@@ -388,7 +388,7 @@ def _order_models(gains: Floats, unit: str) -> list[int]:
 def _rank(
     tests: FoldTests, pairs: pd.DataFrame, unit: str, *, sign: float, size: Floats | None
 ) -> pd.DataFrame:
-    """Return the frame `ranking` of values (`sign` times gains) over folds, models as in `tests`."""
+    """Return `ranking` of `sign` times gains, models as in `tests`; limits by t or, with `size`, logit."""
     (gains, models), options, design = build_fold_table(tests.frame), tests.options, tests.design
     mean, std, n_folds = gains.mean(axis=0), gains.std(axis=0, ddof=1), len(gains)
     interval = fold_mean_interval(mean, std, n_folds, ratio=design.ratio, level=1 - options.alpha, size=size)
@@ -406,7 +406,7 @@ def _rank(
 def _make_ranking(
     models: Sequence[str], pairs: pd.DataFrame, options: Options, *, sign: float, **columns: Any
 ) -> pd.DataFrame:
-    """Return the ranking in the order of `models`, of values (`sign` times gains); with bh, ranks 1 to n."""
+    """Return the ranking in order of `models`, of `sign` times gains; with bh, rank_low 1, rank_high n."""
     frame = pd.DataFrame({"model": models, "rank_low": 1, "rank_high": len(models), **columns})
     low, high = np.sort([sign * frame["conf_low"], sign * frame["conf_high"]], axis=0)
     letters = group_models(models, pairs, options.control)
@@ -482,7 +482,7 @@ def _adapt_design(design: FoldDesign, measure: Measure) -> tuple[FoldDesign, str
 def _follow_prior(
     evaluation: Evaluation, measure: Measure, design: FoldDesign, options: Options
 ) -> dict[str, pd.DataFrame]:
-    """Return frames `by_prior` (prior, model, rank, value), `difference_curves` and `crossings`."""
+    """Return `by_prior` (prior, model, rank, value); if variances exist, difference_curves, crossings."""
     grid, models, folds = bands.difference_grid(evaluation), evaluation.models, evaluation.folds
     rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=pd.Index(list(evaluation.curves)))
     order = pd.MultiIndex.from_product([folds, models]).swaplevel()
@@ -515,7 +515,7 @@ def _follow_prior(
 def _analyse_cases(
     analysis: TestSetAnalysis, measure: Measure, table: ValueTable, *, rope: float | None
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return frames as `_analyse_folds`, of jackknife tests over cases (p_value nan if refused); warnings."""
+    """Return frames as `_analyse_folds`, by jackknife tests (p of all models nan if refused); warnings."""
     evaluation, options = analysis.evaluation, analysis.options
     measured = _measure_cases(evaluation, measure, options.alpha)
     areas = measured.areas
@@ -541,7 +541,7 @@ def _analyse_cases(
 
 
 def _check_class_sizes(sample: Sample, *, refusable: bool) -> pd.DataFrame:
-    """Return rows for positives, negatives: check, statistic (effective size), p_value nan, advice or ""."""
+    """Return a row a class: check, statistic (effective size), p_value nan, advice (by `refusable`) or ""."""
     units = " (counted in clusters)" if sample.clustered else ""
     rows = []
     for name in ("positives", "negatives"):
@@ -552,7 +552,7 @@ def _check_class_sizes(sample: Sample, *, refusable: bool) -> pd.DataFrame:
 
 
 def _measure_cases(evaluation: Evaluation, measure: Measure, alpha: float) -> MeasuredCases:
-    """Return gains of the models and their limits; raise for a threshold chosen on the test set."""
+    """Return gains (AUC, else at the threshold) and limits; raise for a threshold chosen on the test set."""
     test_set = get_test_set(evaluation)
     if measure.rule is None:
         by_roc = replace(evaluation, area_estimator=ROC_AUC)
