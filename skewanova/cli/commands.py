@@ -225,7 +225,7 @@ def _check_table(table: Scores) -> Findings:
 
 
 def _check_parts(tables: Mapping[str, ScoreTable], part: str, parts: str, manner: str) -> Findings:
-    """Return descriptions by name, as text that ends with `manner` (of comparing), and as JSON by `parts`."""
+    """Return descriptions by name: text that ends with `manner` (of comparing), JSON by `parts` unspaced."""
     texts, content = [], {}
     for name, table in tables.items():
         with prefix_errors(f"{part} {name!r}"):

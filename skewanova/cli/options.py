@@ -256,7 +256,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command: folders checked first, warnings last; bad input 1 line, status 2 (full disk: 1)."""
 
     @wraps(command)
-    def run(*args: Any, **options: Any) -> None:
+    def run_or_refuse(*args: Any, **options: Any) -> None:
         for stream in (sys.stdout, sys.stderr):  # a name that it cannot encode must not stop the command
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
@@ -277,7 +277,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
         finally:
             print_lines(deferred)
 
-    return run
+    return run_or_refuse
 
 
 # --- deployment priors that are estimated -------------------------------------------------------------------
@@ -301,7 +301,7 @@ def accept_estimate(parse: Callable[[str], T]) -> Callable[[str], T | Path]:
 
 
 def resolve_prior(prior: T | Path, table: Scores) -> T | DeploymentPrior:
-    """Return the prior, or if it is the path of unlabelled scores, the one estimated from them."""
+    """Return the prior or, if it is the path of unlabelled scores, that estimated from them and `table`."""
     if not isinstance(prior, Path):
         return prior
     from skewanova.comparison.estimated_prior import estimate_prior_from_tables

@@ -187,7 +187,7 @@ def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
     """Return a command: findings with a table to --out, then JSON or (no --quiet) text; exits by status."""
 
     @wraps(command)
-    def run(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:
+    def run_and_report(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:
         findings, name = command(**options), command.__name__
         if out is not None and findings.table is not None:
             _write_folder(out, name, findings, options.get("seed"))
@@ -199,7 +199,7 @@ def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
             echo(findings.text)
         click.get_current_context().exit(findings.exit_status)
 
-    return run
+    return run_and_report
 
 
 def _write_folder(out: Path, command: str, findings: Findings, seed: int | None) -> None:
@@ -255,7 +255,7 @@ def _note_to_shell(key: object, value: Any) -> Any:
 
 
 def _to_json_value(value: Any) -> Any:
-    """Return a value in types of JSON: frames are records, nan and inf None, notes as the shell says them."""
+    """Return a value in types of JSON: frames as records, nan, inf as None, notes by `to_shell`, rest str."""
     import numpy as np
     import pandas as pd
 

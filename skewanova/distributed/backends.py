@@ -98,7 +98,7 @@ class Backend(Protocol):
         return sum(map(Counter, self.map_partitions(keys, count_by_group)), Counter())
 
     def read_rows(self, columns: Mapping[str, str], select: RowFunction = pd.DataFrame.copy) -> pd.DataFrame:
-        """Return rows of these columns, as `select` leaves them, in one local frame; the index repeats."""
+        """Return a local frame of these columns, each partition as `select` leaves it; the index repeats."""
         parts = self.map_partitions(columns, select)
         return pd.concat(parts) if parts else pd.DataFrame(columns=[*columns])
 

@@ -83,14 +83,14 @@ def return_errors(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function, changed to return input errors, not raise them, and to hide our warnings."""
 
     @wraps(function)
-    def wrapper(*args: Any, **options: Any) -> Any:
+    def result_or_error(*args: Any, **options: Any) -> Any:
         try:
             with warnings.catch_warnings(action="ignore", category=SkewanovaWarning):
                 return function(*args, **options)
         except (InputError, InputTypeError) as error:
             return error.with_traceback(None)
 
-    return wrapper
+    return result_or_error
 
 
 def raise_errors(results: Sequence[Any]) -> list[Any]:
