@@ -162,7 +162,7 @@ def limit_ranks(ranking: pd.DataFrame, pairs: pd.DataFrame, options: Options) ->
 
 
 def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
-    """Return letters by primary pairs; with a control "control", "ahead", "behind", "" or "not tested"."""
+    """Return letters by primary pairs; with a control: control, ahead, behind, not tested, "" (no reject)."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
         cases = primary["p_adjusted"].isna(), ~primary["reject"].astype(bool), primary["estimate"] > 0
@@ -280,7 +280,7 @@ class FoldTests:
         return self.primary[1] if self.primary and is_chosen else resolve_pairwise(self.design, self.options)
 
     def test_models(self) -> list[OmnibusResult]:
-        """Return the primary test, secondary ones that the rank allows, of several priors a split plot."""
+        """Return tests: primary, secondary ones that the rank allows and, of several priors, a split plot."""
         applicable = (name for name in _select_tests(OMNIBUS_TESTS, self.design) if name != self.omnibus)
         others = [name for name in applicable if self.has_full_rank or not get_test(name).needs_full_rank]
         roles = {self.omnibus: "primary", **dict.fromkeys(others, "secondary")}

@@ -206,7 +206,7 @@ class RunsAnalysis(CasesAnalysis):
         return Analysis([*result.tests, *self.published], frames)
 
     def compute_limits(self, areas: RunAreas, result: CasesComparison) -> Limits:
-        """Return Limits of models in 0 to 1, SDs of differences in a run, the best's error by its limit."""
+        """Return Limits of models' means in 0 to 1, SDs of differences in a run, best's error by its high."""
         alpha = self.options.alpha
         if isinstance(result, RunsComparison):
             low, high = np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)

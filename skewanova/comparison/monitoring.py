@@ -356,7 +356,7 @@ def _judge_lead(
 def _judge_batches(
     pooled: PriorEstimate, counts: Floats, leaders: pd.DataFrame, chosen: str, *, looks: Looks
 ) -> tuple[list[tuple[Any, ...]], list[LabelShift | None]]:
-    """Return rows `MONITOR_COLUMNS[1:]`, of the shortest window "changed", else one batch; shifts or None."""
+    """Return rows `MONITOR_COLUMNS[1:]` of the shortest window "changed", else 1; rejected shifts or None."""
     windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, looks)
     has_moved = _detect_moves(pooled, counts, looks)
     ranges, df = _list_leader_ranges(leaders), pooled.label_shift.df
@@ -452,7 +452,7 @@ def _estimate_windows(
 
 
 def _detect_moves(estimate: PriorEstimate, counts: Floats, looks: Looks) -> Bools:
-    """Return True for each batch, never the first, that ends a window whose scores differ from all before."""
+    """Return an array, True for batches (never the first) that end a window unlike all batches before it."""
     pooled = estimate.bins.counts._replace(unlabelled=counts.sum(axis=0))
     prior = np.asarray(expit(mixtures.find_peak(pooled).log_odds))
     fit = mixtures.fit_classes(pooled, prior)
@@ -531,7 +531,7 @@ def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[
 def _classify_state(
     ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
 ) -> tuple[str, str]:
-    """Return contenders in the interval, "A, B" or "", and the state: all, some, no ranges have `chosen`."""
+    """Return contenders in the interval, "A, B" or "", and a `STATES` key, by its ranges with `chosen`."""
     overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
     if not overlapping:
         return "", "beyond"

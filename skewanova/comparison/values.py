@@ -541,7 +541,7 @@ def _analyse_cases(
 
 
 def _check_class_sizes(sample: Sample, *, refusable: bool) -> pd.DataFrame:
-    """Return a row a class: check, statistic (effective size), p_value nan, advice (by `refusable`) or ""."""
+    """Return rows positives, negatives: check, statistic (effective size), p_value nan, advice or ""."""
     units = " (counted in clusters)" if sample.clustered else ""
     rows = []
     for name in ("positives", "negatives"):
