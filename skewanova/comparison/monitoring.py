@@ -531,7 +531,7 @@ def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[
 def _classify_state(
     ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
 ) -> tuple[str, str]:
-    """Return contenders in the interval, "A, B" or "", and a `STATES` key, by its ranges with `chosen`."""
+    """Return contenders; "choice", "open", "changed" if `chosen` is in all, some, no ranges, or "beyond"."""
     overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
     if not overlapping:
         return "", "beyond"

@@ -296,7 +296,7 @@ def _order_gains(table: ValueTable, sign: float, unit: str) -> pd.DataFrame:
 def _analyse_folds(
     tests: FoldTests, table: ValueTable, settings: Mapping[str, Any], *, size: Floats | None = None
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return values, tests, pairs, ranking, effects, equivalence (if rope), assumptions, plans; warnings."""
+    """Return frames by name, warnings; `size` (effective cases by model) puts limits of means on logits."""
     options, unit, rope = tests.options, settings["unit"], settings["rope"]
     report_stage("tests of all models")
     omnibus = tests.test_models()
@@ -541,7 +541,7 @@ def _analyse_cases(
 
 
 def _check_class_sizes(sample: Sample, *, refusable: bool) -> pd.DataFrame:
-    """Return rows positives, negatives: check, statistic (effective size), p_value nan, advice or ""."""
+    """Return rows positives, negatives: check, statistic (size), nan, advice by `refusable` or ""."""
     units = " (counted in clusters)" if sample.clustered else ""
     rows = []
     for name in ("positives", "negatives"):
