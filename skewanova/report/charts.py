@@ -76,7 +76,7 @@ class Scale(NamedTuple):
     is_log: bool = True
 
     def x(self, values: Floats | float) -> Floats:
-        """Return the horizontal positions of values in pixels, clipped to the box."""
+        """Return horizontal positions in pixels (in logs if `is_log`), clipped to the box; nan stays."""
         transform = np.log if self.is_log else np.asarray
         return np.asarray(np.interp(transform(values), transform(self.x_limits), (self.left, self.right)))
 

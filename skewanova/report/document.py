@@ -210,7 +210,7 @@ def load_script() -> dict[str, Markup | str]:
 
 
 def split_choice(text: str, names: Iterable[str] = ()) -> tuple[str, str]:
-    """Return the instruction of the line Choose, and the rest as sentences or ""; `names` are not split."""
+    """Return the instruction of Choose, and the rest (or "Because ...") or ""; `names` are not split."""
     masked = text
     for name in sorted(names, key=len, reverse=True):
         masked = masked.replace(name, "x" * len(name))
@@ -266,7 +266,7 @@ def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Mar
 
 
 def build_views(source: TestedResult) -> dict[str, dict[str, Any] | None]:
-    """Return the view of each table of REPORT_TABLES by name, None where it has no rows."""
+    """Return the view of each of REPORT_TABLES by name, None without rows; a decisive pair is marked."""
     tables = build_report_tables(source)
     views = {name: build_view(table, *source.SPECS[name].files) for name, table in tables.items()}
     views["pairwise"]["marked"] = find_decisive_row(source)
@@ -396,7 +396,7 @@ def write_part(source: TestedResult, output: Output, name: str, *, formats: Sequ
 
 
 def write_files(output: Output, source: TestedResult, provenance: Provenance, formats: Sequence[str]) -> None:
-    """Write tables, references, page, figures (which take most time) and README.txt into `output`."""
+    """Write frames, tables, references, page, figures (which take most time), README.txt into `output`."""
     files = dict(FILES)
     descriptions = {**source.FRAMES, **PRIOR_FRAMES}
     for name, frame in [*source.tables.items(), *getattr(source, "prior_frames", {}).items()]:

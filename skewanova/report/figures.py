@@ -91,7 +91,7 @@ def restrict_to_drawn(source: Any) -> Any:
 
 
 def draw_figures(source: TestedResult, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name of each figure and its files, bytes by format."""
+    """Yield name and files (bytes by format) of each figure, of `restrict_to_drawn` but for residuals."""
     selected = restrict_to_drawn(source)
 
     def iter_drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
@@ -201,7 +201,7 @@ def _draw_roc(source: ReportSource) -> Figure:
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
-    """Return a figure of three plots of residuals and a legend, no models if over MAX_RESIDUAL_MODELS."""
+    """Return three plots of residuals and a legend, without models if over MAX_RESIDUAL_MODELS."""
     width, legend_height = _fit_size(source, 2.8)
     figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
     *panels, legend_ax = figure.subplots(2, 2).ravel()

@@ -55,7 +55,7 @@ def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
 
 
 def build_thresholds_table(operating: pd.DataFrame) -> Table:
-    """Return a row for each model and chosen prior: the threshold, or smallest, median, largest of folds."""
+    """Return a row by model and chosen prior: the threshold, or smallest, lower median, largest of folds."""
     single = operating[(operating["fold"] != MEAN) & (operating["measure"] == "recall")]
     chosen = single.drop_duplicates(["model", "fold", "chosen_prior"])
     rows = []

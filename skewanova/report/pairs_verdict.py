@@ -47,7 +47,7 @@ CLASS_RISKS = {
 
 
 def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None = None) -> Verdict:
-    """Return the verdict across data sets, from the primary test of pairs and the frames of the result."""
+    """Return the verdict across data sets by its primary `pairs`: choose, tie, undecided or control."""
     names, n_datasets = shorten_names(result.ranking["model"]), len(result.comparisons)
     order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
     state = "control" if control is not None else order.state
@@ -74,7 +74,7 @@ def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None
 def write_class_choice(
     models: Sequence[str], pairs: Iterable[Any], verdict: Verdict, *, control: str | None = None
 ) -> str:
-    """Return one class's choice by its jointly adjusted pairs, or why the `verdict` of its report is none."""
+    """Return a class's choice by jointly adjusted pairs, or why none (`verdict` untrusted or unsupported)."""
     if verdict.state == "untrusted":
         return verdict.choose
     if verdict.state == "unsupported":
@@ -91,7 +91,7 @@ def _write_changes_along(
     *,
     crossings: pd.DataFrame | None = None,
 ) -> str:
-    """Return a sentence on where the best mean first changes; else who has it, in how many of `counted`."""
+    """Return a sentence: the lowest prior where the best mean changes, else who has it and how often."""
     (n_units, units), first = counted, by_prior[by_prior["rank"] == 1].sort_values("prior")
     mean = "highest mean" if units == "data sets" else "best value" if n_units == 1 else "best mean"
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
@@ -125,7 +125,7 @@ def _write_crossing(between: tuple[float, float], crossings: pd.DataFrame | None
 
 
 def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
-    """Return "Use A or B; C is worse.", or a sentence on the control, or that models are not separated."""
+    """Return "Use A.", "Use A or B; C is worse.", a sentence on the control, or that none are separated."""
     if control is not None:
         return write_choice_with_control(order, writer, control)
     if order.state == "undecided":
@@ -135,7 +135,7 @@ def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, contro
 
 
 def _write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
-    """Return the sentence that few data sets are too few, or that they are taken as a sample."""
+    """Return the sentence that up to MIN_FOLDS data sets are too few, or that more are taken as a sample."""
     if n_datasets > MIN_FOLDS:
         return "The data sets are taken as a sample of those to come."
     count = writer.add_count(n_datasets, "dataset", "iauprec")
@@ -143,7 +143,7 @@ def _write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
 
 
 def write_values_verdict(result: TestedResult) -> Verdict:
-    """Return the verdict of a comparison of values, from its primary pairs, equivalence tests and ranking."""
+    """Return the verdict on values; equal if TOST finds candidates so, untrusted if nothing can be tested."""
     rows, control = list(iter_rows(select_primary(result.pairs))), get_control(result)
     names = shorten_names(result.ranking["model"])
     order, writer = PairwiseOrder(tuple(names), rows), LineWriter(names)

@@ -82,7 +82,10 @@ def build_publication_table(
     digits: int | None = None,
     caption: str | None = None,
 ) -> Table:
-    """Return one table of a result, by default its first, without empty columns; with selected cells."""
+    """Return one table of a result, by default its first, without empty columns.
+
+    It is cut to `rows`, a number or the names in cells, and then to `columns`, headings in the order wanted.
+    """
     names = list(source.SPECS)
     name = check_choice(names[0] if name is None else name, names, "table")
     with nullcontext() if digits is None else set_decimals(check_count(digits, "digits", minimum=0)):
@@ -105,7 +108,7 @@ def _find_columns(table: Table, columns: Any) -> list[int]:
 
 
 def _find_rows(table: Table, rows: Any) -> list[int]:
-    """Return indices of the first `rows`, or of those whose cells name a model, pair, test; raise if none."""
+    """Return indices of the first `rows`, or, in its order, of those with a cell of that name; or raise."""
     if isinstance(rows, str) or not isinstance(rows, int | np.integer | Iterable):
         example = [row[0] for row in table.rows[:1]]
         raise InputTypeError(f"`rows` must be a number or a list of names, as {example}, but got {rows!r}")
@@ -140,7 +143,11 @@ MAX_GROUPED_MODELS = 10
 
 
 def build_report_tables(source: TestedResult) -> dict[str, Table]:
-    """Return REPORT_TABLES with rows, cut, without secondary tests, silent checks and, untrusted, leaders."""
+    """Return those of REPORT_TABLES that have rows, by name, cut to MAX_REPORT_ROWS.
+
+    Left out are secondary tests, checks without advice, the column Group of more than MAX_GROUPED_MODELS
+    models without a control and, if no test is reliable, the leaders.
+    """
     tables = {name: build_publication_table(source, name) for name in REPORT_TABLES if name in source.SPECS}
     published = source.tests["role"].isin(["primary", "published"])
     tables["tests"] = select_cells(tables["tests"], rows=np.flatnonzero(published).tolist())
@@ -553,7 +560,7 @@ def build_paper(source: TestedResult, figure: str, caption: str) -> Paper:
 
 
 def _build_difference_table(source: TestedResult) -> Table:
-    """Return means, intervals and groups; if trusted, differences from the control or first model, and p."""
+    """Return means, intervals and groups; if trusted also models less the control or first model, and p."""
     table = build_publication_table(source, "ranking")
     if len(source.ranking) > MAX_GROUPED_MODELS:
         table = drop_column(table, "Group")

@@ -218,7 +218,7 @@ def list_small_charts(results: Mapping[str, ReportSource], colors: Colors) -> di
 def _make_lines(
     frame: pd.DataFrame, colors: Colors, value: str = "auprec", banded: Collection[str] = ()
 ) -> list[ChartLine]:
-    """Return each model's line of the column `value` along the prior, with a band if it is in `banded`."""
+    """Return lines of the column `value` along the prior, in order of `colors`, with bands for `banded`."""
     lines, groups = [], {str(model): rows for model, rows in frame.groupby("model", observed=True)}
     for model, color in colors.items():
         names = ["prior", value, *(("conf_low", "conf_high") if model in banded else ())]
@@ -228,7 +228,7 @@ def _make_lines(
 
 
 def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, int]:
-    """Return colours from 1; 0 if untrusted; of over ten models only of the chosen, first and suspects."""
+    """Return colours from 1; 0 if untrusted; of over ten only the chosen, first, suspects (None: first 5)."""
     if verdict is None:
         return number_colors(models, models[:MAX_COLORED])
     suspects = [model for model in models if any(repr(model) in text for text in verdict.warnings)]
@@ -237,7 +237,7 @@ def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, in
 
 
 def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
-    """Return "At a prior of 0.1", and "1 in 10 positive" (above .5 "60 % ..."), ", not supported" if so."""
+    """Return "At a prior of 0.1", and "1 in 10 positive" (above .5 "60 % ...") or "..., not supported"."""
     fraction = f"{100 * prior:.3g} % positive"
     if prior <= 0.5:
         fraction = f"1 in {round(1 / prior, 0 if prior < 0.1 else 1):,g} positive"
@@ -258,7 +258,7 @@ def _list_heads(source: ReportSource) -> list[str]:
 def _list_prior_rows(
     rows: pd.DataFrame, colors: Colors, heads: Sequence[str], *, is_supported: bool
 ) -> list[SimpleNamespace]:
-    """Return rows (number, color, model, cells), by rank, as `colors` if untrusted; unsupported: no band."""
+    """Return rows (number, color, model, cells) by rank, untrusted as `colors`; no support: no band, mark."""
     models, result = list(colors), []
     formats: dict[str, Callable[[Any], str]] = {
         "AUPREC": lambda row: format_number(row.auprec),
@@ -318,7 +318,7 @@ def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
 
 
 def _list_crossings(source: TestedResult, lines: Sequence[ChartLine]) -> list[Crossing]:
-    """Return (prior, low, high, AUPREC there) of up to MAX_CROSSINGS located changes of the highest mean."""
+    """Return (prior, low, high, value there) of up to MAX_CROSSINGS located changes of the highest mean."""
     crossings = source.tables["crossings"]
     located = crossings["conf_low"].notna() & ~(crossings["open_low"] & crossings["open_high"])
     result, by_model = [], {line.model: line for line in lines}
@@ -389,7 +389,7 @@ def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks)
 def _build_curves(
     source: ReportSource, colors: Colors, priors: Floats, start: int
 ) -> tuple[list[Chart], list[list[str]]]:
-    """Return [ROC, PR at the start] of MAX_CURVES models, by prior and model thousandths of precision."""
+    """Return [ROC, PR at the start] of MAX_CURVES models; by prior, model: texts of precision times 1000."""
     drawn = [model for model in colors if colors[model]][:MAX_CURVES] or list(colors)[:MAX_CURVES]
     roc = source.tables["roc"].groupby(["model", "fpr"], observed=True)["tpr"].mean()
     frame = precision_recall(replace(source.evaluation, models=tuple(drawn)), priors, recall=RECALLS)

@@ -45,7 +45,7 @@ def write_test_line(test: pd.DataFrame) -> str:
 
 
 def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> str:
-    """Return sentences on the primary test of all models, reconciled with the tests of pairs."""
+    """Return what the primary test of all models says, and if pairs say otherwise; or why it cannot judge."""
     primary = anova[(anova["role"] == "primary") & (anova["term"] == "model")]
     line = write_test_line(primary)
     if primary["p_value"].isna().all():
@@ -92,12 +92,12 @@ def write_winner_note(decisions: pd.DataFrame, names: Names) -> list[str]:
 
 
 def write_pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Return a sentence for each pair of one test: who is ahead, not found to differ, or not tested."""
+    """Return a sentence for each pair of one test, in its order, as `_write_pair_sentence` does."""
     return [_write_pair_sentence(row, alpha, names) for row in iter_rows(posthoc)]
 
 
 def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
-    """Return the sentence on one pair: who is ahead by how much, not found to differ (p), or not tested."""
+    """Return the sentence on a pair: ahead, above without variance, not found to differ, or not tested."""
     a, b, p = names[row.model_a], names[row.model_b], f"adjusted {write_p(row.p_adjusted)}"
     measure = name_response(row.response)
     if np.isnan(row.p_adjusted):
@@ -119,7 +119,7 @@ def write_test_findings(source: Any, names: Names) -> tuple[str, ...]:
 
 
 def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Return a sentence for each pair; if over 3 do not differ, one for these and one for the untested."""
+    """Return a sentence for each pair; if over 3 do not differ, only one for these, one for the untested."""
     differ = posthoc["reject"].astype(bool)
     if (~differ).sum() <= MAX_LISTED_PAIRS:
         return write_pair_sentences(posthoc, alpha, names)

@@ -190,7 +190,7 @@ class TestedResult(Result):
 
     @property
     def measure(self) -> str:
-        """Title of the measure whose means are compared, in tables and sentences."""
+        """Title of the measure whose means are compared, in tables and sentences; here "IAUPREC"."""
         return "IAUPREC"
 
     @property
@@ -242,7 +242,7 @@ class ReportSource(TestedResult):
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of the file of the scores, or of the table if it has none, as hexadecimal text."""
+        """SHA-256, hexadecimal: of the file or folder of scores if it exists, else of table or curves."""
         return self.scores.sha256()
 
     @cached_property
@@ -349,6 +349,7 @@ def load_templates() -> Environment:
     from markupsafe import Markup
 
     def escape_controls(value: object) -> object:
+        """Return a text with control characters escaped; Markup and values of other types as they are."""
         return escape_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     return Environment(

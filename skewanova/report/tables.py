@@ -116,7 +116,7 @@ NO_GROUPS = f"{NOT_RELIABLE}, so there are no groups"
 def build_performance_table(
     auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame, unit: str = "fold"
 ) -> Table:
-    """Return mean (SD) of AUPREC at up to 16 priors, IAUPREC and AUC, a row per model in ranking order."""
+    """Return mean (SD of folds) of AUPREC at up to 16 priors, IAUPREC, AUC in ranking order; maxima bold."""
     models, priors = ranking["model"].tolist(), auprec["prior"].unique()
     displayed = subsample(priors, MAX_PRIORS)
     by_prior = auprec.groupby(["model", "prior"], observed=True)["auprec"]
@@ -195,7 +195,7 @@ def withhold_claims(table: Table, source: TestedResult) -> Table:
 
 
 def build_values_ranking(source: TestedResult) -> Table:
-    """Return the ranking by the mean of any measure, less what `withhold_claims` drops."""
+    """Return the ranking by any measure (data sets: by mean rank), less what `withhold_claims` drops."""
     shared = ", allowing for the training data they share" if source.design.overlapping else ""
     on_cases, title = source.design.is_test_set, write_value_heading(source)
     with set_decimals(count_decimals([source.ranking["mean"].abs().max() / 10])):  # two significant digits

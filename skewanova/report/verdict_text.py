@@ -101,7 +101,7 @@ class LineWriter:
     add_count = partialmethod(add_number, form="{:g}".format)
 
     def write_difference(self, row: Any, table: str = "pairs", *, with_p: bool = True) -> str:
-        """Return "0.012 (0.003 to 0.021), adjusted p 0.03", made positive; "not tested" for a nan p-value."""
+        """Return "0.012 (0.003 to 0.021), adjusted p 0.03" made positive; nan: no limits, "not tested"."""
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
         form = partial(format_number, digits=count_decimals(limits))
@@ -149,7 +149,7 @@ def format_percent(value: float) -> str:
 
 
 def write_verdict(facts: Judgement) -> Verdict:
-    """Return the verdict, with as many optional phrases as `MAX_WORDS` allows."""
+    """Return the verdict, phrases cut to MAX_WORDS; `unsupported` of partial support, unless untrusted."""
     for n_omitted in range(len(OPTIONAL_PHRASES) + 1):
         writer = LineWriter(facts.names, OPTIONAL_PHRASES[:n_omitted])
         lines = {
@@ -227,7 +227,7 @@ def _write_needed(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
-    """Return "Use A.", "Use A on average.", or "Use A; its lead is within 0.01." if practically equal."""
+    """Return "Use A.", "Use A on average.", or "Use A; its lead is within 0.01." if a rival is equal."""
     best = facts.order.candidates[0]
     nearest = min(facts.order.wins_of(best), key=lambda row: abs(row.estimate))
     if facts.are_equivalent(order_by_estimate(nearest)):
@@ -254,7 +254,7 @@ def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
-    """Return "; C and D are worse than A" on models behind the candidates, if not inverted, else ""."""
+    """Return "; C and D are worse than A" (or "both" or the like), without inverted models, or ""."""
     order, candidates = facts.order, facts.order.candidates
     others = [model for model in order.others if model not in facts.inverted]
     if not others:
@@ -364,7 +364,7 @@ def _find_open_rival(facts: Judgement) -> Any:
 
 
 def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
-    """Return "open: A over B by ..." on the row of `_find_open_rival`, or "" unless candidates tie."""
+    """Return "open: A over B by ..." ("closest open: ..." of three or more), or "" unless candidates tie."""
     if facts.state != "tie" or len(facts.order.candidates) < 2:
         return ""
     word = "open" if len(facts.order.candidates) == 2 else "closest open"
@@ -418,7 +418,7 @@ def write_p_best(ranking: pd.DataFrame, writer: LineWriter, table: str = "rankin
 
 
 def write_changes(facts: Judgement, writer: LineWriter) -> str:
-    """Return where the highest mean changes: in deployment prior, outside, nowhere, not judged, one prior."""
+    """Return the line Where it changes: largest change at deployment priors, nearest outside, or why none."""
     order = facts.order
     if facts.supported_mass == 0 or facts.state == "untrusted":
         return f"Not judged: {writer.names[order.models[0]]} has the highest observed mean."
@@ -448,7 +448,7 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_no_change(facts: Judgement, leader: str, limits: tuple[float, float], writer: LineWriter) -> str:
-    """Return the sentence for a highest mean that does not change, "Nowhere from prior 0.05 to 0.2: ..."."""
+    """Return "Nowhere from prior 0.05 to 0.2: ...", or "No change seen ..." or "Same ..." by state."""
     first, last = (writer.add_prior(v, "prior_low", "regions") for v in limits)
     is_cut = limits[0] == facts.rarest and not facts.is_partial
     span = f"{first}{' (lower ones lack support)' if is_cut else ''} to {last}"
@@ -461,7 +461,7 @@ def _write_no_change(facts: Judgement, leader: str, limits: tuple[float, float],
 
 
 def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
-    """Return "The highest mean changes from A to B at prior 0.1 (interval ...)" or the like, no full stop."""
+    """Return "The highest mean changes from A to B at 0.1 (...)", or "Means cross ..." or "It may ..."."""
     below, above = change
     crossings = facts.frames["crossings"]
     same = np.isclose(crossings["prior"], below.prior_high, rtol=1e-6, atol=0)
@@ -545,7 +545,7 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield at most a sentence, if no model wins: the largest difference not excluded of the best two."""
+    """Yield a sentence if no model wins: largest difference not excluded of the best two, unless quoted."""
     # A factor of cases would be planned on the observed difference, which may be noise (docs/planning.md).
     if facts.state not in {"undecided", "tie"}:
         return
