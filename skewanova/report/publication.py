@@ -146,7 +146,7 @@ def build_report_tables(source: TestedResult) -> dict[str, Table]:
     """Return those of REPORT_TABLES that have rows, by name, cut to MAX_REPORT_ROWS.
 
     Left out are secondary tests, checks without advice, the column Group of more than MAX_GROUPED_MODELS
-    models without a control and, if no test is reliable, the leaders.
+    models without a control and, if no test is reliable, leaders. `pairwise` has p-values of equivalence too.
     """
     tables = {name: build_publication_table(source, name) for name in REPORT_TABLES if name in source.SPECS}
     published = source.tests["role"].isin(["primary", "published"])
