@@ -185,7 +185,7 @@ WRITTEN_FOLDER = "a folder written by result.save('folder'), or `skewanova compa
 
 
 def describe_path(path: Path) -> str:
-    """Return the end of a message on a path without a comparison: what it is, or that nothing is there."""
+    """Return "but ..." on a path without a comparison: of values, of several, another path, or none there."""
     if (path / "tables" / "values.csv").is_file():
         return f"but {str(path)!r} holds a comparison of values, which has no IAUPREC"
     parts = sorted(path.glob("*/tables/ranking.csv")) if path.is_dir() else []

@@ -335,7 +335,7 @@ EMPTY_FRAMES = {
 
 
 def resolve_design(design: str | FoldDesign, table: ValueTable) -> tuple[FoldDesign, str]:
-    """Return design ("independent" if the unit is a run or data set), unit (else fold); raise if unknown."""
+    """Return design, sizes filled in, and unit (fold; "independent": run, data set); raise if unclear."""
     name = design if isinstance(design, str) else as_design(design).kind
     if table.has_datasets and name == "auto":
         name = "datasets"

@@ -51,7 +51,7 @@ class JointCurves:
         return len(self.deviations) > 0
 
     def pairs(self) -> tuple[Floats, Floats]:
-        """Return differences (first minus second) and variances (nan if unknown), (n_pairs, n_priors)."""
+        """Return differences (a - b) and variances (nan: unknown), (n_pairs, n_priors); 0 where rounding."""
         a, b = fold_statistics.pair_indices(len(self.estimate))
         variance = np.full((len(a), len(self.priors)), np.nan)
         if self.pair_error is not None:

@@ -140,7 +140,7 @@ class CurvePositions(NamedTuple):
 
     @property
     def n_positions(self) -> int:
-        """Number of all positions, of positives and of negatives."""
+        """Number of positions on the curve, with cases or without, of positives and of negatives."""
         return self.n_positive_positions + (2 * len(self.steps.n_pos) + 1) * len(self.weights[0])
 
     def locate_cases(self, positive: Bools, rise: Codes, slot: Codes, weight: Floats | None) -> Codes:

@@ -168,6 +168,7 @@ def _interval_limit(peak: Peak, end: Floats, value: Floats) -> Floats:
     sign = np.sign(outer)
 
     def signed_excess(log_odds: Floats) -> Floats:
+        """Return the ratio statistic less `value`, times the sign of `end`, increasing in the log-odds."""
         return np.asarray(sign * (likelihood_ratio_statistic(peak.counts, log_odds, peak.height) - value))
 
     low, high = np.minimum(outer, peak.log_odds), np.maximum(outer, peak.log_odds)

@@ -257,7 +257,7 @@ class BetaPrior:
     Raises
     ------
     ValueError
-        If a shape is below 0.1 or not finite.
+        If a shape is not from 0.1 to 1e14.
 
     Examples
     --------
@@ -271,6 +271,7 @@ class BetaPrior:
     b: float
 
     def __post_init__(self) -> None:
+        """Raise unless both shapes are numbers from 0.1 to 1e14; keep them as given."""
         limits = f"{SMALLEST_SHAPE} to {LARGEST_SHAPE:g}"
         for name in ("a", "b"):
             shape = check_number(getattr(self, name), name, f"from {limits}")

@@ -381,7 +381,7 @@ FILES = {
 def write_folder(
     source: TestedResult, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None
 ) -> Path:
-    """Write page, tables and figures (None: none) to a folder, and return its path; see `Comparison.save`."""
+    """Replace a folder by page, tables, figures (None: none); return its path; see `Comparison.save`."""
     provenance, formats = build_provenance(source), check_formats(figures)
     with replace_folder(directory, provenance, inputs=[source.source]) as output:
         write_files(output, source, provenance, formats)

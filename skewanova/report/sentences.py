@@ -92,7 +92,7 @@ def write_winner_note(decisions: pd.DataFrame, names: Names) -> list[str]:
 
 
 def write_pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Return a sentence for each row, in order: ahead, above without variance, no difference, not tested."""
+    """Return a sentence a pair: ahead, above throughout (std_error 0), not found to differ, or not tested."""
     return [_write_pair_sentence(row, alpha, names) for row in iter_rows(posthoc)]
 
 

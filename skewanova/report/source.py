@@ -151,7 +151,7 @@ class TestedResult(Result):
 
     @property
     def ranking(self) -> pd.DataFrame:  # type: ignore[override]  # a field of the other results
-        """One row for each model, in ranking order; see :func:`~skewanova.decision.rank_models`."""
+        """A row a model, in ranking order; columns of `rank_models`, for values see `ValuesComparison`."""
         return self.tables["ranking"]
 
     @property

@@ -136,7 +136,7 @@ def load_rows(
 def read_parts(
     source: object, part: str, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> tuple[ScoreTable, ScoreTable]:
-    """Return two checked tables without part: rows of this `part`, and all others; raise if one has none."""
+    """Return checked tables less part: rows of this `part`, all others (blank too); raise if one has none."""
     raw = load_rows(source, columns, pos_label)
     if "part" not in raw.frame or "halving" in raw.frame:
         raise InputError(

@@ -289,7 +289,7 @@ def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
 
 
 def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
-    """Return one side of a split (positions or a mask) as positions; raise if empty or out of range."""
+    """Return positions (may repeat) of a side of a split, or of its mask; raise if none or out of range."""
     side = np.asarray(rows)
     result = np.flatnonzero(side) if side.dtype == bool and side.shape == (n_cases,) else side
     is_position = result.ndim == 1 and len(result) > 0 and np.issubdtype(result.dtype, np.integer)

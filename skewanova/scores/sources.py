@@ -316,8 +316,15 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
             )
         names = columns.select(reader.schema.names, "the table")
         schema = pa.schema([reader.schema.field(name) for name in names])
-        batches = ([batch.column(name) for name in names] for batch in reader)
-        return read_batches(batches, schema, labels=columns.text, source="the table")
+        return read_batches(_iter_columns(reader, names), schema, labels=columns.text, source="the table")
+
+
+def _iter_columns(reader: Any, names: Sequence[str]) -> Iterator[list[Any]]:
+    """Yield these columns of each record batch, an array a name; raise ArrowInvalid for impossible values."""
+    for batch in reader:
+        selected = batch.select(names)
+        selected.validate(full=True)
+        yield selected.columns
 
 
 def _open_stream(native: Any, columns: ColumnMap) -> Any:

@@ -113,7 +113,9 @@ def test_what_is_wrong_is_told_alike(kind):
 def test_queries_that_fail_columns_and_dates():
     bad = lazy(TABLE).with_columns(pl.col("model").cast(pl.Int8))
     broken = relation(TABLE).project("model::INT as model, fold, y_true, y_score")
-    for query, reason in ((bad, "."), (broken, ".*Could not convert string")):
+    late = pl.DataFrame(TABLE).to_arrow()
+    late = late.set_column(1, "fold", pa.array([86_400_000_000] * len(late)).view(pa.time64("us")))
+    for query, reason in ((bad, "."), (broken, ".*Could not convert string"), (late, ".*time64")):
         with pytest.raises(InputError, match=f"^the query cannot be read: {reason}") as caught:
             sa.read_scores(query)
         assert "\n" not in str(caught.value)
