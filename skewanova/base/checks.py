@@ -115,13 +115,12 @@ def _find_user_level() -> int:
 
 
 @contextmanager
-def prefix_errors(part: str, reader: str = "read_scores") -> Iterator[None]:
-    """Raise input errors of the block again as "PART: ERROR", with `reader` for read_scores in the remedy."""
+def prefix_errors(part: str, reader: str = "skewanova.read_scores(") -> Iterator[None]:
+    """Raise input errors of the block again as "PART: ERROR", with `reader` for "read_scores(" in it."""
     try:
         yield
     except (InputError, InputTypeError) as error:
-        remedied = str(error).replace("skewanova.read_scores(", f"skewanova.{reader}(")
-        raise type(error)(f"{part}: {remedied}") from error
+        raise type(error)(f"{part}: {error}".replace("skewanova.read_scores(", reader)) from error
 
 
 #: The smallest prior; the skew of a smaller one overflows when multiplied by numbers of cases.
@@ -364,7 +363,7 @@ def check_scores(
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
         rule = f"`{name}` must not hold NaN or blanks, but has {len(bad)}, the first at {where(int(bad[0]))}"
-        raise InputError(f"{rule}; fill them in, or leave them out for all models")
+        raise InputError(f"{rule}; fill them in, or leave out their whole rows for all models")
     return score
 
 
@@ -477,7 +476,7 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, the first at "
-            f"{where(int(np.argmax(missing)))}; write others there, or leave them out for all models"
+            f"{where(int(np.argmax(missing)))}; fill them in, or leave out their whole rows for all models"
         )
     return comparable
 

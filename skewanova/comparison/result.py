@@ -52,7 +52,8 @@ class Plots:
     def __dir__(self) -> list[str]:
         from skewanova import plotting
 
-        return [name.removeprefix("plot_") for name in dir(plotting) if name.startswith("plot_")]
+        names = (name.removeprefix("plot_") for name in dir(plotting) if name.startswith("plot_"))
+        return [n for n in names if n in (self.result.FIGURES or [n]) or len(self.result.tables.get(n, ()))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -334,12 +334,12 @@ def threshold_table(
 def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
     """Return tables of rows whose column part is `part`, and of the others; raise unless path or frame."""
     if isinstance(scores, ScoreTable | Evaluation):
-        kind = type(scores).__name__
         raise InputTypeError(
-            f"`choose_on` can name a part of a path or frame only, but `scores` has type {kind}; give "
+            f"`choose_on` can name a part of a path or frame only, but got {type(scores).__name__}; give "
             "that path or frame, or pass other scores to choose on, as choose_on=skewanova.read_scores(FILE)"
         )
-    return read_parts(scores, part)
+    with prefix_errors("`scores`", "skewanova.read_scores(each part of "):
+        return read_parts(scores, part)
 
 
 def _choose_rule(costs: tuple[float, float] | None, **options: Any) -> ThresholdRule:

@@ -62,6 +62,10 @@ MAX_NAMES = 20
 _UNNAMED = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
 
 
+#: What to do if a file has no line of names.
+NO_HEADER = "; if these are no names, name the columns (of a file, in its first line)"
+
+
 @dataclass(frozen=True, eq=False)
 class RawTable:
     """Columns before any check, in a frame under the names of a score table.
@@ -143,11 +147,10 @@ class ColumnMap:
             use = f" (for {roles})" * bool(roles)
             raise InputError(f"the column {repeated[0]!r} is used twice{use}; use each column once")
         separator = re.search(r"[;\t|]", str(available[0])) if len(available) == 1 else None
-        needed = required or ["model"] * bool(separator)
-        missing = [column for column in needed if column not in available]
+        missing = [name for name in required or ["model"] * bool(separator) if name not in available]
         if missing:
             n_others = len(available) - MAX_NAMES
-            hint = self._hint(missing)
+            hint = self._hint(missing) + NO_HEADER * any(str(name)[:1].isdecimal() for name in available)
             if separator:
                 hint = f"its columns seem to be separated by {separator.group()!r}: separate them by commas"
             raise InputError(
@@ -200,7 +203,7 @@ def add_fold(frame: pd.DataFrame, *reader: str) -> pd.DataFrame:
     if "fold" in frame:
         return frame
     if "halving" in frame:
-        raise InputError("the column halving needs fold (within halves) and part; add them or leave it out")
+        raise InputError("the column halving needs fold and part; add them, or leave out part and halving")
     warn_without_fold(*reader)
     return frame.assign(fold=np.int8(1))
 

@@ -230,8 +230,8 @@ def _describe_sampling(table: Scores) -> list[str]:
 def check_several_models(table: Scores) -> None:
     """Raise unless the table has two models or more."""
     if len(table.models) < 2:
-        single = "skewanova.confidence_interval(y_true, y_score), or `skewanova intervals` on one data set"
-        remedy = f"add another, or for one use {single}" if table.models else "name 2 or more in `models`"
+        call = "skewanova.confidence_interval(y_true, y_score), or `skewanova intervals` on one data set"
+        remedy = f"add more, or for one use {call} of 2 classes" if table.models else "name more in `models`"
         raise InputError(
             f"a comparison needs at least 2 models, but the table has {len(table.models)}; {remedy}"
         )

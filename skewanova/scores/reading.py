@@ -302,7 +302,7 @@ def read_datasets(
     if isinstance(source, Mapping):
         check_text(map(str, source), "`dataset`")
         for key, table in source.items():
-            with prefix_errors(f"data set {str(key)!r}", "read_datasets"):
+            with prefix_errors(f"data set {str(key)!r}", "skewanova.read_datasets("):
                 tables[str(key)] = read_in_memory(table, columns=columns, pos_label=pos_label)
         return tables
     raw = load_table(
@@ -312,7 +312,7 @@ def read_datasets(
     dataset = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
     rest = replace(raw, frame=add_fold(raw.frame, "read_datasets(table, ").drop(columns=DATASET_COLUMN))
     for code, name in enumerate(dataset.categories):
-        with prefix_errors(f"data set {name!r}", "read_datasets"):
+        with prefix_errors(f"data set {name!r}", "skewanova.read_datasets("):
             tables[name] = build_scores(rest.take(np.flatnonzero(dataset.codes == code)), pos_label)
     return tables
 

@@ -39,7 +39,7 @@ _DAMAGED = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, Attr
             MemoryError)  # fmt: skip
 
 
-_ADVICE = "; if it is damaged, write it anew"
+_ADVICE = "; if it is damaged or of another format, write it anew"
 
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -107,14 +107,14 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 
 
 @contextmanager
-def _reading_errors(name: str, kinds: tuple[type[BaseException], ...] = _DAMAGED) -> Iterator[None]:
+def _reading_errors(name: str, kinds: Any = _DAMAGED, advice: str = _ADVICE) -> Iterator[None]:
     """Raise errors of these kinds in the block as InputError 'NAME cannot be read: REASON'."""
     try:
         yield
     except InputError:
         raise
     except kinds as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split()).rstrip(".") + advice
         raise InputError(f"{name} cannot be read: {reason}") from error
 
 
@@ -213,9 +213,9 @@ class ParquetSource:
                         n_read += len(batch)
                         yield [_select_column(batch, field, keys) for field in fields]
                 except _DAMAGED as error:
-                    raise pa.ArrowInvalid(f"row group {group} ({rows}): {error}{_ADVICE}") from error
+                    raise pa.ArrowInvalid(f"row group {group} ({rows}): {error}") from error
         if n_read != self.sizes[path]:
-            raise pa.ArrowInvalid(f"its metadata state {self.sizes[path]} rows, but it has {n_read}{_ADVICE}")
+            raise pa.ArrowInvalid(f"its metadata state {self.sizes[path]} rows, but it has {n_read}")
 
 
 def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
@@ -304,7 +304,7 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     if isinstance(native, pd.DataFrame):
         frame = native.reset_index(drop=True)
         return frame[columns.select(frame.columns.tolist(), "the table")].copy()  # the user may change theirs
-    with _reading_errors("the query", _list_query_errors(native)):
+    with _reading_errors("the query", _list_query_errors(native), ""):
         is_column = nw.dependencies.is_into_series(native)
         reader = None if is_column else _open_stream(native, columns)
         if reader is None:

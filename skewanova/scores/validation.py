@@ -186,7 +186,7 @@ def _check_case_by_case(frame: pd.DataFrame, column: str, where: RowName) -> Non
         for row in (first[odd[0]], odd[0])
     )
     name = f"case {_cell_text(frame, 'case', odd[0])}" if has_cases else "a case"
-    hint = "give other cases other names" if has_cases else "match rows by names, in a column case"
+    hint = "make names of different cases unique across folds" if has_cases else "match rows by a column case"
     raise InputError(
         f"a case must have one {column} in every model and fold, but {name} has {values} (such rows in "
         f"all: {len(odd)}); correct these, or {hint}"

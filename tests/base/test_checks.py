@@ -54,7 +54,7 @@ BETWEEN, ONE = (f" must {verb} strictly between 0 and 1, but got " for verb in (
 TINY = "`prior` must be 1e-300 or more, as the skew of less cannot be computed with, but got "
 POSITIVE = "`skew` must be positive and finite, but got "
 NAN, EMPTY = " must not hold NaN or blanks, but has ", " must hold at least one value, but is empty"
-LEAVE_OUT = "; fill them in, or leave them out for all models"
+LEAVE_OUT = "; fill them in, or leave out their whole rows for all models"
 ONE_DIMENSION = " must be one-dimensional, but has shape "
 REAL = "`y_score` must hold real numbers, but has dtype "
 PASS_ONE, WEIGHT = "; pass one column or row", "`sample_weight` must be finite and not negative, but row "
@@ -237,9 +237,7 @@ def test_positive_classes_that_are_named_or_evident(labels, pos_label):
     np.array(["2020", "NaT", "2021"], "datetime64[Y]"), np.array([0, np.nan, 1], np.float16),
 ])  # fmt: skip
 def test_missing_labels(labels):
-    message = (
-        "`y_true` must not have missing labels, but has 1, the first at row 1; write others there, or leave"
-    )
+    message = "`y_true` must not have missing labels, but has 1, the first at row 1; fill them in, or leave"
     expect_error(message, checks.check_labels, labels, pos_label="yes")
 
 

@@ -166,7 +166,7 @@ def test_models_leaves_the_others_out(result):
     assert found.ranking["model"].tolist() == ["high", "low"]
     expect_error(r"`models` must be one of .*; but got 'lo'", table.select_models, ["high", "lo"])
     for models in ([], ["mid"]):
-        remedy = "add another, or for one use" if models else "name 2 or more in `models`$"
+        remedy = "add more, or for one use" if models else "name more in `models`$"
         message = f"needs at least 2 models, but the table has {len(models)}; {remedy}"
         expect_error(message, sa.compare, table.select_models(models), **QUICK)
     with pytest.raises(sa.InputTypeError, match="`models` must be a list of names, but got 'high'"):

@@ -287,7 +287,7 @@ REFUSED_BY_FIT = {
     "`y_score` must be finite for the binormal model, but has 2 infinite, the first at row 1; ranks alone "
     "are enough for skewanova.auprec_score": lambda: fit_binormal(Y, [0.5, np.inf, -np.inf, 1]),
     "`y_score` must not hold NaN or blanks, but has 1, the first at row 1; fill them in, "
-    "or leave them out for all models": lambda: fit_binormal(Y, [0, np.nan]),
+    "or leave out their whole rows for all models": lambda: fit_binormal(Y, [0, np.nan]),
     TOO_FEW + "2 positive cases, but has 1": lambda: fit_binormal([0, 0, 1], S[:3]),
     TOO_FEW + "2 negative cases, but has 0": lambda: fit_binormal([1, 1, 1], S[:3]),
     TOO_FEW + "3 positive cases for `ddof`=2, but has 2": lambda: fit_binormal(Y, S, ddof=2),

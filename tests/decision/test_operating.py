@@ -305,8 +305,8 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
 
 @each(("frame", "choose_on", "message"), [
     (parts(), "nowhere", "`choose_on` must be one of tuning, test; but got"),
-    (one_fold(), "tuning", "`choose_on` needs a column part"),
-    (parts().iloc[:200], "tuning", "must leave rows of another part"),
+    (one_fold(), "x", "`choose_on` needs a column part"), (parts()[:200], "tuning", "must leave rows of"),
+    (parts().replace({"y_true": {0: "a", 1: "b"}}), "test", r"a.read_scores\(each part of table, pos_label"),
     (sa.read_scores(one_fold()), "x", r"can name a part .* as choose_on=skewanova.read_scores\(FILE\)$"),
     (one_fold(), one_fold().assign(model="B"), "lacks 'A'; add its rows, or leave the model out of `scores`"),
     (one_fold(), ["x"], "^`choose_on`: scores must be a path or"),

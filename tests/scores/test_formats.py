@@ -165,7 +165,7 @@ def test_broken_archives_and_places_without_a_table(tmp_path):
         (whole[:12] + b"\xff" * 30, "Error -3|invalid"),
     ]:
         path.write_bytes(data)
-        expect_error(f"^'scores.csv.gz' cannot be read: .*({reason})", load, path)
+        expect_error(f"^'scores.csv.gz' cannot be read: .*({reason}).*write it anew$", load, path)
     expect_error(r"^there is no file '.*absent\.csv'$", load, tmp_path / "absent.csv")
     expect_error(r"^the folder '.*' has no file that ends in \.parquet or \.pq \(", load, str(tmp_path))
     with expect_error(r"^'scores\.txt' must be written as \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"):

@@ -219,7 +219,7 @@ def test_damaged_row_groups_are_named(tmp_path):
     start = column.dictionary_page_offset or column.data_page_offset
     data[start : start + 40] = b"\xff" * 40
     path.write_bytes(data)
-    place, end = r"row group 2 \(rows 200 to 299\)", "if it is damaged, write it anew"
+    place, end = r"row group 2 \(rows 200 to 299\)", "if it is damaged or of another format, write it anew"
     with pytest.raises(InputError, match=rf"^'s\.parquet' cannot be read: {place}: .*; {end}$") as caught:
         sa.read_scores(path)
     assert "\n" not in str(caught.value)

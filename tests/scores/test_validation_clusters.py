@@ -86,7 +86,7 @@ def test_a_case_has_one_cluster_and_one_weight(column, value):
         f"row 1 and {value!r} in model 'B' at row 7 (such rows in all: 2)"
     )
     expect_error(re.escape(told), read_scores, frame)
-    with pytest.raises(InputError, match=r"at row 7 .*; correct these, or match rows by names"):
+    with pytest.raises(InputError, match=r"at row 7 .*; correct these, or match rows by a column case"):
         read_scores(frame.drop(columns="case"))
 
 
