@@ -126,7 +126,7 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
         raise InputTypeError(f"`values` has scores of cases: {SCORES_REMEDY.format(name)}")
     if isinstance(source, pd.DataFrame) and source.index.name in KEY_COLUMNS:
         source = source.reset_index()
-    if isinstance(source, pd.DataFrame) and "params" in source.columns:
+    if isinstance(source, pd.DataFrame) and {"params", "fit_time"} & {*source} and "model" not in source:
         source = {str(name): column.tolist() for name, column in source.items()}
     if isinstance(source, Mapping):
         columns, name = _read_results(source, measure)
