@@ -366,7 +366,7 @@ def range_option(text: str) -> click.Parameter:
 
 
 def deployment_option(text: str) -> click.Parameter:
-    """Return the option --deployment-prior, by default 0.05:0.20, which may be ``estimate:FILE``."""
+    """Return the option --deployment-prior of a prior, by default 0.05:0.20, or Path of ``estimate:FILE``."""
     parse = accept_estimate(parse_deployment_prior)
     return parsed_option("--deployment-prior", parse, text, metavar="RANGE", default="0.05:0.20")
 
@@ -377,7 +377,7 @@ def out_option(content: str) -> click.Parameter:
 
 
 def folder_option(flag: str, text: str, **settings: Any) -> click.Parameter:
-    """Return an option that takes the path of a folder; `settings` are those of `click.Path`."""
+    """Return an option that takes a Path; with file_okay=False in `settings` of `click.Path`, no file."""
     return click.Option([flag], type=click.Path(path_type=Path, **settings), metavar="DIR", help=text)
 
 

@@ -297,7 +297,7 @@ class FoldTests:
         return pd.concat([primary, *published, *secondary], ignore_index=True)
 
     def test_family(self, method: str) -> pd.DataFrame:
-        """Return `POSTHOC_COLUMNS`, a row a pair, of one test, by `p_adjust` unless it adjusts by itself."""
+        """Return `POSTHOC_COLUMNS` of a test, role not "primary", by `p_adjust` unless it adjusts itself."""
         settings, rng = self.options.family_options, self.options.rng
         if method == "tukey":
             anova = two_way_anova(self.frame, alpha=self.options.alpha)

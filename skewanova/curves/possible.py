@@ -362,7 +362,7 @@ def _find_best_path(reward: Floats) -> tuple[float, NDArray[np.intp]]:
 
 
 def _solve_cheapest_mean(cost: Floats, areas: Floats, limits: Floats) -> tuple[float, float, Floats, float]:
-    """Return cost, violation of limits, and duals of areas and of the total weight, of the cheapest mean."""
+    """Return cost of the cheapest mean, violation of limits, duals (slopes of cost) of areas and weight."""
     from scipy.optimize import linprog  # slow to load, and seldom used
 
     n_limits, n_curves = areas.shape

@@ -377,7 +377,7 @@ def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) 
 
 
 def leader_intervals(panel: PanelCurves, critical: float) -> list[LeaderInterval]:
-    """Return (leader, contenders with it, low, high), indices and log-odds; all contend below `rarest`."""
+    """Return (leader, contenders, it included, low, high), indices, log-odds; all contend below `rarest`."""
     behind = _join_ranges(band[1:] for band in band_intervals(panel, critical))
     first, last = float(logit(panel.low)), float(logit(panel.high))
     ends = {first, last, *(float(logit(high)) for _, _, high in panel.curves.regions())}

@@ -378,7 +378,7 @@ def check_costs(costs: tuple[float, float], name: str = "`costs`") -> tuple[floa
 
 
 def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
-    """Return the priors and None or, of a distribution, its mean, 5 % and 95 % quantile, and the mean."""
+    """Return checked priors and None, or a distribution's distinct mean, 5 %, 95 % quantile, and the mean."""
     if not (hasattr(priors, "quadrature") or hasattr(priors, "ppf")):
         return check_prior_list(priors, "at_priors"), None
     grid, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()

@@ -335,7 +335,7 @@ class _LeaveOneOut:
     def _changes(
         self, steps: StepTable, drop: Callable[..., RecallSteps], weight: float, flag: str
     ) -> list[Floats]:
-        """Return each term's change without a case of this weight: below, tied, above, above with `flag`."""
+        """Return 4 term changes (n_weightings, n_steps) without a case: below, tied, above, by `flag` too."""
         baseline = self._terms(steps.drop_negative(0.0))
         changes = [self._terms(drop(weight, **where)) - baseline for where in (BELOW, TIED, ABOVE)]
         if self.area_estimator not in FIRST_REACH_ESTIMATORS:

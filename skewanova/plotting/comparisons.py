@@ -306,7 +306,7 @@ def plot_p_values(
 
 
 def _compare_ranks(result: object, test: str | None) -> RankComparison:
-    """Return a RankComparison, or a comparison's by `test`, its primary or Nemenyi's; raise for one fold."""
+    """Return a RankComparison, or a result's by any `test`, primary or Nemenyi's; raise for one fold."""
     if isinstance(result, RankComparison):
         return result
     iauprec, pairs = styling.get_table(result, "iauprec"), styling.get_table(result, "pairs")

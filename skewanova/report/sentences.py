@@ -268,7 +268,7 @@ def _write_pairs(source: TestedResult, rows: list[Any]) -> list[str]:
 
 
 def _write_pair(row: Any, effect: float) -> str:
-    """Return "A minus B 0.012 (0.003 to 0.021), t(9) = 2.50, adjusted p = 0.03, d = 0.8", or why untested."""
+    """Return "A minus B 0.02" and " (0.01 to 0.03), t(9) = 2.5, adjusted p = 0.03, d = 1" or why untested."""
     names = f"{escape_text(row.model_a)} minus {escape_text(row.model_b)} {format_number(row.estimate)}"
     if np.isnan(row.p_adjusted):
         return f"{names}, not tested, because {explain_missing_test([row])}"

@@ -220,7 +220,7 @@ class Units:
     def check_units(
         self, needed: int, name: str, why: str, *, remedy: str, least: int = 2, other: str = ""
     ) -> None:
-        """Raise if n < `needed` units hold a class; `remedy` ({}: n // 2) if n >= `least`, or `other`."""
+        """Raise if n < `needed` units hold a class; `remedy` ({}: n // 2) from `least`, `other` from 2 on."""
         kinds = ((True, "positive"), (False, "negative"))
         counts = {word: len(np.unique(self.unit[self.positive == kind])) for kind, word in kinds}
         word, result = min(counts.items(), key=lambda item: item[1])

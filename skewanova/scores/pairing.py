@@ -57,7 +57,7 @@ class PairedCases(NamedTuple):
 
 
 def pair_cases(table: Scores) -> PairedCases:
-    """Return the first fold's cases, by name if any; raise if models' cases differ or are not in memory."""
+    """Return first fold's cases, sorted by name if any; raise if models, folds differ or not in memory."""
     if not isinstance(table, ScoreTable):
         raise InputError(NEEDS_MEMORY)
     return _pair_folds(table)[0]

@@ -323,7 +323,7 @@ def _positive_score(cell: Any, columns: ColumnMap) -> Any:
 
 
 def _positive_score_by_label(cell: list[Any], positive: str, other: str) -> Any:
-    """Return the score of the positive of two {'label': ..., 'score': ...}; raise ValueError if unclear."""
+    """Return the score labelled `positive` (or LABEL_1, any case) of two dicts; else raise, with `other`."""
     names = _POSITIVE_LABELS if positive in {"1", "true"} else {positive, f"label_{positive}"}
     named = [entry for entry in cell if isinstance(entry, dict) and {"label", "score"} <= entry.keys()]
     result = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in names]
