@@ -244,9 +244,10 @@ def select_prior(prior: float, present: pd.Series[float]) -> float:
     priors = [float(value) for value in list_distinct(present)]
     result = [value for value in priors if np.isclose(value, check_prior(prior), rtol=1e-9, atol=0)]
     if not result:
-        available = f"{', '.join(map(format_plain, priors))} (at_priors=[{prior}] adds it)"
-        rule = f"one of the priors in the frame, {available};" if priors else "left out, for no row has one,"
-        raise InputError(f"`prior` must be {rule} but got {prior}")
+        listed = ", ".join(map(format_plain, priors))
+        rule = f"one of the priors in the frame, {listed}," if priors else "left out, for no row has one,"
+        remedy = f"; to add it, compare (or evaluate) with at_priors=[{listed}, {prior}]" if priors else ""
+        raise InputError(f"`prior` must be {rule} but got {prior}{remedy}")
     return result[0]
 
 
