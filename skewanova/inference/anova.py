@@ -499,8 +499,9 @@ def check_anova(result: object) -> AnovaResult:
     """Return `result` itself if it is an AnovaResult, else raise InputTypeError, saying how to get one."""
     if not isinstance(result, AnovaResult):
         raise InputTypeError(
-            f"`result` must be an AnovaResult: of skewanova.inference.two_way_anova({_SOURCES['iauprec']}) "
-            f"or, with priors, of three_way_anova({_SOURCES['auprec']}), but got {type(result).__name__}"
+            f"`result` must be an AnovaResult (with priors, skewanova.inference.three_way_anova("
+            f"{_SOURCES['auprec']})), such as skewanova.inference.two_way_anova({_SOURCES['iauprec']}), "
+            f"but got {type(result).__name__}"
         )
     return result
 
