@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import namedtuple
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from skewanova.base.checks import InputError
@@ -57,4 +59,10 @@ def make_frame(content: Any, columns: Iterable[str] | None = None) -> pd.DataFra
 
 def iter_rows(frame: pd.DataFrame) -> Iterator[Any]:
     """Iterate over the rows of the frame as named tuples, without its index."""
-    return iter(frame.itertuples(index=False, name="Row"))
+    row = _name_rows(tuple(frame.columns))  # not by itertuples, which compiles a class in every call
+    return map(row, *(column for _, column in frame.items()))
+
+
+@cache
+def _name_rows(columns: tuple[str, ...]) -> type[Any]:
+    return namedtuple("Row", columns, rename=True)

@@ -24,7 +24,7 @@ from skewanova.base.rounding import TIE, TIE_SLACK, limit_blas_threads
 from skewanova.decision.joint_curves import JointCurves, joint_curves, joint_curves_over_folds
 from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid
 from skewanova.inference.anova import check_complete, check_levels
-from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
+from skewanova.inference.fold_statistics import ROUNDING, PairedT, pair_indices, paired_t
 from skewanova.inference.single_test_set import t_from_z, t_test
 from skewanova.scores.design import FoldDesign
 
@@ -44,7 +44,7 @@ MAX_CURVE_PRODUCTS = 15_000_000_000
 MAX_DIFFERENCES_DRAWN = 500_000_000
 
 
-#: Most cells (pairs times priors) of one draw computed at once, so that they fit in the second-level cache.
+#: Most cells of arrays computed at once while drawing, so that they fit in the second-level cache.
 MAX_CELLS = 50_000
 
 
@@ -365,14 +365,15 @@ def _draw_max_t_of_block(residual: Floats, n_draws: int, generator: np.random.Ge
         loading = _compute_loadings(unit)
         samples = (_draw_gaussian_sample(len(loading), df, generator) for _ in range(n_draws))
         return np.sqrt([df * _squared_t(loading, *sample).max() for sample in samples])
-    block = max(1, BLOCK_SIZE // (n_rows * unit.shape[1]))
+    block = max(1, MAX_CELLS // (n_rows * unit.shape[1]))
     parts = []
     for start in range(0, n_draws, block):
         size = min(block, n_draws - start)
-        table = generator.standard_normal((size * n_rows, len(unit))) @ unit
-        table = table.reshape(size, n_rows, -1)
-        mean = table.mean(axis=1)
-        deviation = np.sqrt(np.maximum((table**2).sum(axis=1) - n_rows * mean**2, 0) / df)
+        sample = generator.standard_normal((size * n_rows, len(unit)))
+        mean = sample.reshape(size, n_rows, -1).mean(axis=1) @ unit
+        table = (sample @ unit).reshape(size, n_rows, -1)
+        square = np.einsum("drc,drc->dc", table, table) - n_rows * mean**2
+        deviation = np.sqrt(np.maximum(square, 0) / df)
         parts.append(np.abs(mean / deviation).max(axis=1) * np.sqrt(n_rows))
     return np.concatenate(parts)
 

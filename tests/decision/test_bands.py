@@ -309,7 +309,7 @@ def test_columns_that_do_not_move_and_loadings_on_few_axes(monkeypatch):
 
 @pytest.mark.parametrize(("size", "blocks"), [(2 * N_UNITS * N_PRIORS, (2, 2, 1)), (1, (1,) * 5)])
 def test_blocks_of_draws_change_nothing_but_the_numbers_drawn(monkeypatch, size, blocks):
-    monkeypatch.setattr(bands, "BLOCK_SIZE", size)
+    monkeypatch.setattr(bands, "MAX_CELLS", size)
     assert largest(folds()) == pytest.approx(by_tables(columns_of(folds()), 2, N_UNITS, blocks=blocks))
 
 
