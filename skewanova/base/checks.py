@@ -318,12 +318,10 @@ def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = n
 
 def _check_unmasked(values: Any, name: str, where: RowName) -> None:
     """Raise if a numpy masked array, or one in a list, has masked values; numpy would drop the mask."""
-    if isinstance(values, np.ma.MaskedArray):
-        masked = np.ma.getmaskarray(values).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
-    elif isinstance(values, list | tuple):
-        masked = np.array([np.ma.getmaskarray(v).sum() if np.ma.isMA(v) else 0 for v in values])
-    else:
+    if not isinstance(values, np.ma.MaskedArray | list | tuple):
         return
+    rows = np.ma.atleast_1d(values) if isinstance(values, np.ma.MaskedArray) else values
+    masked = np.array([np.ma.getmaskarray(row).sum() if np.ma.isMA(row) else 0 for row in rows])
     if masked.any():
         raise InputError(
             f"`{name}` must not hold masked values, but has {int(masked.sum())}, the first at "

@@ -209,16 +209,11 @@ def _check_content(folder: Path, name: str) -> None:
 def _unknown_files(folder: Path) -> list[str]:
     """Return sorted relative names of links, empty folders, and files changed or not in the manifest."""
     manifest = read_manifest(folder)
-    unknown = []
-    for parent, folders, names in os.walk(folder, onerror=raise_error):
-        links = [name for name in folders if Path(parent, name).is_symlink()]
-        for path in (Path(parent, name) for name in [*names, *links]):
-            name = path.relative_to(folder).as_posix()
-            if not _is_listed(path, name, manifest):
-                unknown.append(name)
-        if not folders and not names and Path(parent) != folder:
-            unknown.append(Path(parent).relative_to(folder).as_posix())
-    return sorted(unknown)
+    walked = os.walk(folder, onerror=raise_error)
+    paths = [Path(parent, name) for parent, folders, names in walked for name in (*folders, *names)]
+    parents = {path.parent for path in paths}
+    by_name = {path.relative_to(folder).as_posix(): path for path in paths if path not in parents}
+    return sorted(name for name, path in by_name.items() if not _is_listed(path, name, manifest))
 
 
 def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:

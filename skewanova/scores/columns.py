@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from skewanova.base.checks import InputError, InputTypeError, check_choice, check_text, name_row, warn_each
@@ -223,9 +222,6 @@ MAX_WHOLE = 10**18
 MAX_GAP, MIN_RANGE = 4, 1000
 
 
-_POWERS = 10 ** np.arange(1, 19)
-
-
 def iter_chunks(n_rows: int) -> Iterator[slice]:
     """Yield consecutive slices of `CHUNK_ROWS` rows from 0 on; the last may stop beyond `n_rows`."""
     return (slice(start, start + CHUNK_ROWS) for start in range(0, n_rows, CHUNK_ROWS))
@@ -300,8 +296,7 @@ class _Column:
         if self._is_label and not is_number:
             numbers = None if self._codes else _parse_whole_numbers(column)
             if numbers is None:
-                is_encoded = pa.types.is_dictionary(column.type)
-                self._append_labels(column if is_encoded else column.dictionary_encode())
+                self._append_labels(column.dictionary_encode())
                 return
             column = numbers
         elif pa.types.is_dictionary(column.type):
@@ -353,6 +348,4 @@ def _parse_whole_numbers(column: Any) -> Any:
     values = numbers.to_numpy(zero_copy_only=False)
     if numbers.null_count or np.abs(values).max(initial=0) >= MAX_WHOLE:
         return None
-    # any other spelling, such as 007, is longer than the plain one
-    n_digits = np.searchsorted(_POWERS, np.abs(values), side="right") + 1 + (values < 0)
-    return numbers if pc.sum(pc.binary_length(column), min_count=0).as_py() == n_digits.sum() else None
+    return numbers if numbers.cast(pa.string()).equals(column) else None  # another spelling, such as 007

@@ -11,6 +11,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -119,17 +120,15 @@ def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.
 
 def _is_plain_csv(path: Path) -> bool:
     """Return True if a file is UTF-8, quotes only whole plain fields, and has no line longer than a block."""
-    with _open_bytes(path) as file:
+    with suppress(UnicodeDecodeError), _open_bytes(path) as file:
         while block := file.read(BLOCK_BYTES) + file.readline(BLOCK_BYTES):
-            try:
-                block.decode()
-            except UnicodeDecodeError:
-                return False
+            block.decode()
             if b'"' in block and b'"' in _QUOTED.sub(b"", block):
                 return False
             if not block.endswith(b"\n"):
                 return not file.read(1)
-    return True
+        return True
+    return False
 
 
 def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list[list[str]]]:
