@@ -322,11 +322,20 @@ def _check_unmasked(values: Any, name: str, where: RowName) -> None:
         return
     rows = np.ma.atleast_1d(values) if isinstance(values, np.ma.MaskedArray) else values
     masked = np.array([np.ma.getmaskarray(row).sum() if np.ma.isMA(row) else 0 for row in rows])
-    if masked.any():
-        raise InputError(
-            f"`{name}` must not hold masked values, but has {int(masked.sum())}, the first at "
-            f"{where(int(masked.argmax()))}; leave them out (cases in all arrays)"
-        )
+    _check_none(
+        masked, f"`{name}` must not hold masked values", where, "leave them out (cases in all arrays)"
+    )
+
+
+#: What to do about rows without a label or a score.
+_FILL_IN = "fill them in, or leave out their whole rows for all models"
+
+
+def _check_none(bad: NDArray[Any], rule: str, where: RowName, remedy: str) -> None:
+    """Raise "RULE, but has N, the first at ROW; REMEDY" unless all of `bad`, numbers by row, are 0."""
+    if bad.any():
+        first = where(int(np.flatnonzero(bad)[0]))
+        raise InputError(f"{rule}, but has {int(bad.sum())}, the first at {first}; {remedy}")
 
 
 def _has_large(array: NDArray[Any]) -> bool:
@@ -358,10 +367,8 @@ def check_scores(
 ) -> NDArray[Any]:
     """Return real or boolean scores, maybe infinite, in their dtype; raise if NaN, text, empty or not 1-D."""
     score = check_real(check_vector(to_numbers(y_score, name, where=where), name), name, where, remedy)
-    if score.dtype.kind == "f" and np.isnan(score).any():
-        bad = np.flatnonzero(np.isnan(score))
-        rule = f"`{name}` must not hold NaN or blanks, but has {len(bad)}, the first at {where(int(bad[0]))}"
-        raise InputError(f"{rule}; fill them in, or leave out their whole rows for all models")
+    if score.dtype.kind == "f":
+        _check_none(np.isnan(score), f"`{name}` must not hold NaN or blanks", where, _FILL_IN)
     return score
 
 
@@ -430,9 +437,7 @@ def check_labels(
 ) -> Bools:
     """Return a mask of positives, `pos_label` or 1 of {0, 1}, {-1, 1}, even as text, maybe none; or raise."""
     labels = check_vector(to_array(y_true, name, where=where), name)
-    if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
-        return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
-    if pos_label is None and labels.dtype.kind == "f":
+    if pos_label is None and labels.dtype.kind in "biuf":
         positive = np.asarray(labels == 1)
         if (positive | (labels == 0)).all():
             return positive
@@ -471,11 +476,7 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
         text = np.array([_format_label(value) for value in distinct], dtype=str)
         missing = np.isin(np.char.lower(text), list(MISSING_TEXT))[codes]
         comparable = (text if missing.any() else _parse_labels(text))[codes]
-    if missing.any():
-        raise InputError(
-            f"`{name}` must not have missing labels, but has {int(missing.sum())}, the first at "
-            f"{where(int(np.argmax(missing)))}; fill them in, or leave out their whole rows for all models"
-        )
+    _check_none(missing, f"`{name}` must not have missing labels", where, _FILL_IN)
     return comparable
 
 

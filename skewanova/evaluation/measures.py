@@ -233,6 +233,11 @@ def evaluate(
     iauprec_frame = pd.DataFrame(list(curves), columns=["model", "fold"]).assign(
         iauprec=measured.iauprec, auc=measured.auc, n_positive=positive, n_negative=negative
     )
+    fewest, most = int(positive.min()), int(positive.max())
+    imbalance = (
+        f"folds hold between {fewest} and {most} positives, more than a factor of {FOLD_IMBALANCE:g}: they "
+        "do not estimate AUPREC equally well, yet count alike"
+    )
     return Evaluation(
         auprec=build_auprec_frame(list(curves), grid, measured.auprec),
         iauprec=iauprec_frame,
@@ -242,7 +247,7 @@ def evaluate(
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        warnings=warn_each(_imbalance_warnings(iauprec_frame["n_positive"])),
+        warnings=warn_each([imbalance] if most > FOLD_IMBALANCE * fewest else []),
         scores=table,
         stated_design=stated_design,
     )
@@ -374,14 +379,3 @@ def build_auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd
     """Return areas (n_cells, n_priors) as a frame of model, fold, prior (the fastest), auprec."""
     frame = pd.DataFrame(list(cells), columns=["model", "fold"])
     return frame.merge(pd.DataFrame({"prior": grid}), how="cross").assign(auprec=areas.ravel())
-
-
-def _imbalance_warnings(positives: pd.Series[int]) -> list[str]:
-    """Return a list with a sentence if positives by fold differ by more than FOLD_IMBALANCE times, or []."""
-    fewest, most = int(positives.min()), int(positives.max())
-    if most <= FOLD_IMBALANCE * fewest:
-        return []
-    return [
-        f"folds hold between {fewest} and {most} positives, more than a factor of "
-        f"{FOLD_IMBALANCE:g}: they do not estimate AUPREC equally well, yet count alike"
-    ]

@@ -427,14 +427,17 @@ def _infer_from_cases(table: Scores) -> FoldDesign | None:
     size = np.diag(shared)
     if (shared == size[0]).all():
         return None
-    if not np.triu(shared, 1).any():
+    pairs = np.triu_indices(n_folds, 1)
+    if not shared[pairs].any():
         kind, total, reason = "kfold", float(n_cases), "no case occurs in two folds"
     # with f_i folds of case i, the sum of the entries is sum f_i^2 and the trace is sum f_i
     elif n_cases * int(counted.sum()) == int(np.trace(counted)) ** 2 or _has_partition(shared, n_cases):
         kind, total = "repeated_kfold", float(n_cases)
         reason = "the folds fall into sets that each cover all cases"
     else:
-        total = float(table.n_cases or max(n_cases, _estimate_n_cases(shared)))
+        # folds of n_i and n_j of N cases are expected to share n_i n_j / N
+        estimate = (size[pairs[0]] * size[pairs[1]]).sum() / shared[pairs].sum()
+        total = float(table.n_cases or max(n_cases, estimate))
         kind, reason = "repeated_holdout", "folds overlap at random"
     return FoldDesign(kind, float(np.mean(size) / total), n_folds=n_folds, reason=reason)
 
@@ -444,13 +447,6 @@ def _has_partition(shared: Floats, n_cases: int) -> bool:
     disjoint = (shared == 0) | np.eye(len(shared), dtype=bool)
     blocks = disjoint[(disjoint @ np.diag(shared) == n_cases) & (disjoint.sum(axis=1) > 1)]
     return any(bool(disjoint[np.ix_(block, block)].all()) for block in blocks)
-
-
-def _estimate_n_cases(shared: Floats) -> float:
-    """Return the estimated number of cases, sum n_i n_j / sum n_ij over pairs of folds, n_ij `shared`."""
-    above = np.triu_indices(len(shared), 1)
-    size = np.diag(shared)
-    return float((size[above[0]] * size[above[1]]).sum() / shared[above].sum())
 
 
 #: Largest number of test cases per training case.

@@ -9,18 +9,15 @@ DESIGNS = (
 )  # fmt: skip
 
 
+_STATED = "{0}, as in skewanova.FoldDesign('{1}', test_fraction=0.2), or --design {1} --test-fraction 0.2"
+
+
 #: Designs of values of any measure, with a line on each.
 VALUES_DESIGNS = {
     "independent": "every fold has training and test data of its own",
     "kfold": "one cross-validation",
-    "repeated_kfold": (
-        "several cross-validations of the same data, as in skewanova.FoldDesign('repeated_kfold', "
-        "test_fraction=0.2), or --design repeated_kfold --test-fraction 0.2"
-    ),
-    "repeated_holdout": (
-        "random splits of the same data, as in skewanova.FoldDesign('repeated_holdout', "
-        "test_fraction=0.2), or --design repeated_holdout --test-fraction 0.2"
-    ),
+    "repeated_kfold": _STATED.format("several cross-validations of the same data", "repeated_kfold"),
+    "repeated_holdout": _STATED.format("random splits of the same data", "repeated_holdout"),
     "runs": "trainings with other seeds, all tested on one test set",
     "datasets": "every row is another data set",
 }
