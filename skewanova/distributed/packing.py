@@ -36,6 +36,7 @@ from skewanova.curves.groups import Cell, CompactCurve, PackedCurve, WeightedCur
 from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, RankedCases, rank_among_positives
 from skewanova.distributed.backends import GROUP_COLUMNS, Backend, RowFunction, Split, group_columns
 from skewanova.priors.evidence import UnitSums
+from skewanova.scores import validation
 from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable
 from skewanova.scores.table import (
     CaseSummary,
@@ -47,22 +48,6 @@ from skewanova.scores.table import (
     WeightRange,
     level_codes,
     shared_clusters,
-)
-from skewanova.scores.validation import (
-    build_score_table,
-    check_any_row,
-    check_any_weight,
-    check_cases,
-    check_cell_classes,
-    check_same_for_case,
-    check_several_clusters,
-    check_weight_column,
-    check_whole_clusters,
-    drop_weightless,
-    fill_fold,
-    locate_group_row,
-    to_categorical,
-    validate_scores,
 )
 
 #: Most rows of a group that one worker holds (80 bytes each).
@@ -101,37 +86,49 @@ def raise_errors(results: Sequence[Any]) -> list[Any]:
 
 
 class PackedGroup(NamedTuple):
-    """The curve of one group, None if all cases have weight 0, and a negative and a positive label."""
+    """The curve of one group, None if all cases have weight 0, and its distinct labels, as written."""
 
     group: Group
     curve: CompactCurve | None
-    labels: tuple[str, str]
+    labels: tuple[str, ...]
 
 
 @return_errors
 def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     """Return the checked group of some rows, its curve None if all weigh 0; or an input error, not raised."""
-    frame = fill_fold(frame.reset_index(drop=True))
-    where = locate_group_row(frame)
+    frame = validation.fill_fold(frame.reset_index(drop=True))
+    where = validation.locate_group_row(frame)
     if "cluster" in frame:
-        to_categorical(frame["cluster"], "cluster", where)
+        validation.to_categorical(frame["cluster"], "cluster", where)
     rows = frame.drop(columns="cluster", errors="ignore")  # other groups have rows of the same clusters
     labels = rows["y_true"].to_numpy()
     if "weight" in rows:
-        weighted = check_weight_column(rows["weight"], where) > 0
+        weighted = validation.check_weight_column(rows["weight"], where) > 0
         if not weighted.any():
-            names = [str(label) for label in pd.unique(labels)]
-            return PackedGroup(read_group(rows), None, (names[0], names[-1]))
+            return PackedGroup(read_group(rows), None, list_labels(labels))
         labels = labels[weighted]
-    table = build_score_table(RawTable(rows, where), pos_label)
+    table = validation.build_score_table(RawTable(rows, where), pos_label)
     (model, fold, positive, score), *_ = table.groups()
     curve: CompactCurve
     if "weight" in table.frame:
         curve = WeightedCurve.from_cases(positive, score, table.frame["weight"].to_numpy())
     else:
         curve = PackedCurve.from_cases(positive, score)
-    names = [str(labels[np.argmin(positive)]), str(labels[np.argmax(positive)])]
-    return PackedGroup((str(model), str(fold)), curve, (names[0], names[1]))
+    return PackedGroup((str(model), str(fold)), curve, list_labels(labels))
+
+
+def list_labels(values: Any) -> tuple[str, ...]:
+    """Return the distinct labels, missing ones too, as text in order of first occurrence."""
+    return tuple(dict.fromkeys(map(str, pd.factorize(values, use_na_sentinel=False)[1])))
+
+
+def check_group_labels(groups: Sequence[PackedGroup | GroupSample], pos_label: object) -> tuple[str, str]:
+    """Return a negative and a positive label of all groups; raise, naming groups, if labels do not agree."""
+    written = [(label, item.group) for item in groups for label in item.labels]
+    labels = [label for label, _ in written]
+    where: RowName = lambda row: "model {!r} in fold {!r}".format(*written[row][1])  # noqa: E731
+    positive = check_labels(labels, pos_label=pos_label, where=where)
+    return labels[int(np.argmin(positive))], labels[int(np.argmax(positive))]
 
 
 def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object) -> Bools:
@@ -159,7 +156,7 @@ class GroupSample(NamedTuple):
 def sample_groups(frame: pd.DataFrame) -> list[GroupSample]:
     """Return a list of a sample of every group of a partition; or an input error, not raised."""
     groups = frame.groupby(group_columns(frame), sort=False, observed=True, dropna=False)
-    return [_sample_group(fill_fold(rows.reset_index(drop=True))) for _, rows in groups]
+    return [_sample_group(validation.fill_fold(rows.reset_index(drop=True))) for _, rows in groups]
 
 
 def _sample_group(rows: pd.DataFrame) -> GroupSample:
@@ -167,19 +164,18 @@ def _sample_group(rows: pd.DataFrame) -> GroupSample:
     model, fold = read_group(rows)
     location = f"a row of model {model!r} in fold {fold!r}"
     for column in rows.columns.intersection(["case", "cluster"]):
-        to_categorical(rows[column], column, lambda _: location)
+        validation.to_categorical(rows[column], column, lambda _: location)
     if "weight" in rows:
-        check_weight_column(rows["weight"], lambda _: location)
-    score = np.sort(validate_scores(rows["y_score"], "y_score", lambda _: location))
+        validation.check_weight_column(rows["weight"], lambda _: location)
+    score = np.sort(validation.validate_scores(rows["y_score"], "y_score", lambda _: location))
     index = np.linspace(0, len(score) - 1, min(len(score), SAMPLE_SIZE)).astype(np.intp)
-    labels = tuple(dict.fromkeys(map(str, pd.factorize(rows["y_true"], use_na_sentinel=False)[1])))
-    return GroupSample((model, fold), len(rows), score[index], labels[:5])
+    return GroupSample((model, fold), len(rows), score[index], list_labels(rows["y_true"])[:5])
 
 
 def read_group(rows: pd.DataFrame) -> Group:
     """Return (model, fold) as text, from the first of the rows of one group, which have both columns."""
     model, fold = (
-        to_categorical(rows[key][:1], key, name_row, numeric=key == "fold").categories.item()
+        validation.to_categorical(rows[key][:1], key, name_row, numeric=key == "fold").categories.item()
         for key in GROUP_COLUMNS
     )
     return str(model), str(fold)
@@ -217,8 +213,8 @@ def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> 
         frame, sums = frame[frame["weight"] > 0].astype({"weight": np.float64}), ["weight", "n"]
     piece = np.zeros(len(frame), dtype=np.int64)
     for index in frame.groupby(keys, sort=False, observed=True, dropna=False).indices.values():
-        rows = fill_fold(frame.iloc[index])
-        scores = validate_scores(rows["y_score"], "y_score", name_row)
+        rows = validation.fill_fold(frame.iloc[index])
+        scores = validation.validate_scores(rows["y_score"], "y_score", name_row)
         piece[index] = np.searchsorted(cuts.get(read_group(rows), np.empty(0)), scores)
     levels = [*keys, "y_true", "y_score", "piece"]
     counts = frame.assign(piece=piece, n=1).groupby(levels, sort=False, observed=True, dropna=False)[sums]
@@ -235,7 +231,7 @@ class Piece(NamedTuple):
 
 def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object) -> Piece:
     """Return the curve of one piece from rows of `count_levels`; `labels` has one of each class."""
-    scores = validate_scores(frame["y_score"], "y_score", name_row)
+    scores = validation.validate_scores(frame["y_score"], "y_score", name_row)
     levels, level = np.unique(scores, return_inverse=True)
     slot = 2 * (len(levels) - 1 - level) + read_labels(frame["y_true"], labels, pos_label)
     counts = np.zeros((len(levels), 2), dtype=np.int64)
@@ -247,7 +243,7 @@ def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: objec
         )
     else:
         curve = PackedCurve.from_counts(counts)
-    return Piece(read_group(fill_fold(frame)), int(frame["piece"].iloc[0]), curve)
+    return Piece(read_group(validation.fill_fold(frame)), int(frame["piece"].iloc[0]), curve)
 
 
 def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
@@ -265,7 +261,9 @@ def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
 def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedScores:
     """Return all groups' curves and counts; raise if folds or labels conflict, or a group lacks a class."""
     names = pd.DataFrame([item.group for item in groups], columns=GROUP_COLUMNS)
-    model, fold = (to_categorical(names[key], key, name_row, numeric=key == "fold") for key in GROUP_COLUMNS)
+    model, fold = (
+        validation.to_categorical(names[key], key, name_row, numeric=key == "fold") for key in GROUP_COLUMNS
+    )
     cells = dict(
         sorted(zip(zip(model.codes, fold.codes, strict=True), groups, strict=True), key=itemgetter(0))
     )
@@ -274,9 +272,7 @@ def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedSco
             "a fold must be spelled in one way, but one is both a whole number and a fraction, as 1 and "
             "1.0; convert such numbers to float"
         )
-    places = ["model {!r} in fold {!r}".format(*item.group) for item in groups]
-    labels = [label for item in groups for label in item.labels]
-    check_labels(labels, pos_label=pos_label, where=lambda row: places[row // 2])
+    check_group_labels(groups, pos_label)
     models, folds = tuple(model.categories.tolist()), tuple(fold.categories.tolist())
     counts = np.zeros((len(models), len(folds), 2), dtype=np.int64)
     curves = {}
@@ -284,7 +280,7 @@ def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedSco
         if item.curve is not None:
             counts[i, j] = item.curve.n_negative, item.curve.n_positive
             curves[models[i], folds[j]] = item.curve
-    check_cell_classes(models, folds, counts, weighted=any(item.curve is None for item in groups))
+    validation.check_cell_classes(models, folds, counts, weighted=any(item.curve is None for item in groups))
     return StreamedScores(models, folds, counts, curves)
 
 
@@ -294,25 +290,20 @@ def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) 
         packed = _pack_pieces(engine, columns, pos_label)
     else:
         packed = raise_errors(engine.map_groups(columns, partial(pack_group, pos_label=pos_label)))
-    check_any_row(len(packed))
+    validation.check_any_row(len(packed))
     return sorted(packed, key=attrgetter("group"))
 
 
 def _pack_pieces(engine: Backend, columns: Mapping[str, str], pos_label: object) -> list[PackedGroup]:
     """Return all groups, with curves joined from counts by score; large groups are in pieces."""
     samples = raise_errors(engine.map_partitions(columns, sample_groups))
-    sketches = [item for part in samples for item in part]
-    groups, cuts = group_parts(sketches), choose_cuts(sketches, MAX_GROUP_ROWS)
-    written = [(label, item.group) for parts in groups.values() for item in parts for label in item.labels]
-    labels = [label for label, _ in written]
-    where: RowName = lambda row: "model {!r} in fold {!r}".format(*written[row][1])  # noqa: E731
-    positive = check_labels(labels, pos_label=pos_label, where=where)
-    both = labels[int(np.argmin(positive))], labels[int(np.argmax(positive))]
+    sketches = sorted(chain(*samples), key=attrgetter("group"))
+    both, cuts = check_group_labels(sketches, pos_label), choose_cuts(sketches, MAX_GROUP_ROWS)
     needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
     pack = partial(pack_piece, labels=both, pos_label=pos_label)
     split = Split([*group_columns(columns), "piece"], partial(count_levels, cuts=cuts), ["piece", "n"])
     curves = join_pieces(engine.map_groups(needed, pack, split))
-    return [PackedGroup(group, curves.get(group), both) for group in groups]
+    return [PackedGroup(group, curves.get(group), both) for group in group_parts(sketches)]
 
 
 # --- cases, clusters and weights ----------------------------------------------------------------------------
@@ -343,22 +334,22 @@ class RowChecks:
     models: tuple[str, ...]
     folds: tuple[Label, ...]
     n_models: NDArray[np.intp]
-    labels: tuple[str, str]
+    labels: Sequence[str]
     pos_label: object
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows as in a score table; categories of cases and clusters are in sorted order."""
-        frame = fill_fold(frame)
+        frame = validation.fill_fold(frame)
         rows = pd.DataFrame({"y_true": read_labels(frame["y_true"], self.labels, self.pos_label)})
         for column, levels in (("model", self.models), ("fold", self.folds)):
             rows[column] = _recode_levels(frame[column], levels)
         for column in frame.columns.intersection(["case", "cluster"]):
-            names = to_categorical(frame[column], column, name_row, numeric=True)
+            names = validation.to_categorical(frame[column], column, name_row, numeric=True)
             rows[column] = names.reorder_categories(sorted(names.categories))
         if "weight" in frame:
             rows["weight"] = frame["weight"].to_numpy(dtype=np.float64)
         if "y_score" in frame:
-            rows["y_score"] = validate_scores(frame["y_score"], "y_score", name_row)
+            rows["y_score"] = validation.validate_scores(frame["y_score"], "y_score", name_row)
         return rows
 
     @return_errors
@@ -366,7 +357,7 @@ class RowChecks:
         """Return the summary of a bucket of cases, or the error of a case that repeats or is ambiguous."""
         rows = self.read(frame)
         self._check_rows(rows)
-        return ScoreTable(drop_weightless(rows)).summarize_cases(self.n_models)
+        return ScoreTable(validation.drop_weightless(rows)).summarize_cases(self.n_models)
 
     @return_errors
     def check_clusters(self, frame: pd.DataFrame) -> ClusterFacts:
@@ -374,13 +365,13 @@ class RowChecks:
         rows = self.read(frame)
         if "case" not in rows:
             self._check_rows(rows.drop(columns="weight", errors="ignore"))
-        rows = drop_weightless(rows)
+        rows = validation.drop_weightless(rows)
         names = rows["cluster"].cat.categories.tolist()
         cluster, classes = level_codes(rows, "cluster"), np.zeros((len(names), 2), dtype=bool)
         classes[cluster, rows["y_true"].astype(np.intp)] = True
         parts = rows.drop_duplicates(["fold", "cluster"]).sort_values(["cluster", "fold"])
         return ClusterFacts(
-            error=return_errors(_check_sorted)(check_whole_clusters, rows) if names else None,
+            error=return_errors(_check_sorted)(validation.check_whole_clusters, rows) if names else None,
             name=names[0] if names else None,
             shared=shared_clusters(parts),
             kinds=np.bincount(classes @ [1, 2], minlength=4)[1:],
@@ -393,7 +384,7 @@ class RowChecks:
         rows = self.read(frame).drop(columns="cluster", errors="ignore")
         if "case" not in rows and len(self.folds) > 1:
             self._check_rows(rows)
-        rows = drop_weightless(rows)
+        rows = validation.drop_weightless(rows)
         weight, positive = rows["weight"].to_numpy(), rows["y_true"].to_numpy()
         distinct = _distinct_weights([weight[~positive]]), _distinct_weights([weight[positive]])
         return SamplingSummary(0, None, ScoreTable(rows).sum_units(), None, distinct=distinct)
@@ -405,8 +396,8 @@ class RowChecks:
             folds = rows["fold"].tolist()
             where: RowName = lambda row: f"a row of fold {folds[row]!r}"  # noqa: E731
             if "case" in rows:
-                check_cases(ScoreTable(rows), where)
-            check_same_for_case(rows, where, n_models=self.n_models)
+                validation.check_cases(ScoreTable(rows), where)
+            validation.check_same_for_case(rows, where, n_models=self.n_models)
 
         _check_sorted(check_by_fold, rows)
 
@@ -414,7 +405,7 @@ class RowChecks:
         """Return ((model, fold), unsorted distinct scores of positives) of each group that has positives."""
         if not len(frame):
             return []
-        rows = drop_weightless(self.read(frame))
+        rows = validation.drop_weightless(self.read(frame))
         groups = rows[rows["y_true"]].groupby(["model", "fold"], observed=True)["y_score"]
         return [(cell, scores.unique()) for cell, scores in groups]
 
@@ -423,7 +414,7 @@ class RowChecks:
 
         `levels` are the distinct scores of the positives of each model in each run, in ascending order.
         """
-        rows = drop_weightless(self.read(frame)).sort_values(["model", "fold", "case"])
+        rows = validation.drop_weightless(self.read(frame)).sort_values(["model", "fold", "case"])
         scores = rows["y_score"].to_numpy().reshape(len(levels), -1)
         slot = [rank_among_positives(*columns) for columns in zip(levels, scores, strict=True)]
         cases, cluster = rows[: scores.shape[1]], None
@@ -532,7 +523,7 @@ def _summarize_sampling(
         column = "case" if "case" in columns else "weight"
         weighted: list[SamplingSummary] = check_buckets(column, checks.check_weights)
         sums = UnitSums.merge([part.sums for part in weighted])
-        check_any_weight(sums.largest.max())
+        validation.check_any_weight(sums.largest.max())
         distinct = [_distinct_weights(sides) for sides in zip(*(p.distinct for p in weighted), strict=True)]
         total = (sums.total * sums.largest).sum(axis=(0, 1))
         low = float(min(weight[0] for weight in distinct))
@@ -540,7 +531,9 @@ def _summarize_sampling(
     if "cluster" in columns:
         parts: list[ClusterFacts] = check_buckets("cluster", checks.check_clusters)
         kinds = tuple(np.sum([part.kinds for part in parts], axis=0).tolist())
-        check_several_clusters(sum(kinds), next((part.name for part in parts if part.name is not None), None))
+        validation.check_several_clusters(
+            sum(kinds), next((part.name for part in parts if part.name is not None), None)
+        )
         raise_errors([part.error for part in parts])
         several = [part.shared for part in parts if part.shared is not None]
         if several:

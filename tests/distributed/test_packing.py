@@ -118,7 +118,7 @@ def test_cases_of_weight_0_are_left_out_of_a_packed_group():
     assert (found.curve.n_positive, found.curve.n_negative) == (positive.sum(), (~positive).sum())
     assert found.labels == ("no", "yes")
     frame = weighted_rows(9).assign(weight=0)
-    for rows, labels in ((frame, ("1", "0")), (frame[frame["y_true"] == 0], ("0", "0"))):
+    for rows, labels in ((frame, ("1", "0")), (frame[frame["y_true"] == 0], ("0",))):
         found = packing.pack_group(rows, pos_label=None)
         assert (found.curve, found.labels) == (None, labels)
         assert found.group == ("a", "2")
