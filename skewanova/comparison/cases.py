@@ -20,6 +20,7 @@ from scipy import special
 from skewanova.base.checks import Floats, InputError, SkewanovaWarning, warn_each, warn_once
 from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import Analysis, DesignAnalysis
+from skewanova.inference import single_test_set
 from skewanova.inference.catalogue import get_test, name_family
 from skewanova.inference.effect_sizes import add_effect_sizes, add_equivalence_tests
 from skewanova.inference.fold_statistics import FTest, pair_differences, pair_indices
@@ -28,12 +29,7 @@ from skewanova.inference.omnibus import OmnibusResult, make_omnibus_result
 from skewanova.inference.paired_test_set import RunAreas, get_test_set, iter_run_areas
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, tukey_hsd
 from skewanova.inference.runs import RunsComparison, compare_runs
-from skewanova.inference.single_test_set import (
-    ArcsineAreas,
-    TestSetComparison,
-    compare_areas,
-    list_sample_warnings,
-)
+from skewanova.inference.single_test_set import ArcsineAreas, TestSetComparison
 from skewanova.priors.evidence import Support, effective_negatives
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior, typical_prior
 from skewanova.scores.design import logit_interval
@@ -75,7 +71,7 @@ class CasesAnalysis(DesignAnalysis):
     def compare(self, areas: Any) -> CasesComparison:
         """Return tests and intervals of all models and pairs, by areas on the arcsine scale."""
         level, models = 1 - self.options.alpha, self.evaluation.models
-        return compare_areas(areas, weighting="", models=models, confidence_level=level)
+        return single_test_set.compare_areas(areas, weighting="", models=models, confidence_level=level)
 
     @abstractmethod
     def compute_limits(self, areas: Any, result: Any) -> Limits:
@@ -177,7 +173,7 @@ class TestSetAnalysis(CasesAnalysis):
             ([item.conf_low for item in items], [item.conf_high for item in items]),
             spread=result.std_error,
             error=float(np.sqrt(np.diag(result.covariance))[0]),
-            warnings=(*list_sample_warnings(areas.sample), *notes),
+            warnings=(*single_test_set.list_sample_warnings(areas.sample), *notes),
         )
 
 

@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING, Any
 from skewanova.base.checks import check_subset, suggest_name
 from skewanova.base.text import Table, format_item, format_section, shorten_name, shorten_names, wrap_lines
 from skewanova.inference.catalogue import get_test
-from skewanova.report import sentences
-from skewanova.report.publication import (
-    Prose,
-    build_publication_table,
-    check_label,
-    write_latex,
-    write_methods,
-)
+from skewanova.report import publication, sentences
+from skewanova.report.publication import Prose
 from skewanova.report.source import ReportSource, TestedResult, get_control
 from skewanova.report.tables import NOT_RELIABLE, TABLES, build_performance_table
 
@@ -156,21 +150,21 @@ class PublishedResult(TestedResult):
         C & 0.7485 \\
         \bottomrule
         """
-        label = None if label is None else check_label(label)
-        chosen = build_publication_table(
+        label = None if label is None else publication.check_label(label)
+        chosen = publication.build_publication_table(
             self, table, columns=columns, rows=rows, digits=digits, caption=caption
         )
-        return write_latex(chosen, siunitx=siunitx, label=label)
+        return publication.write_latex(chosen, siunitx=siunitx, label=label)
 
     def to_markdown(self, table: str | None = None, **options: Any) -> str:
         """Return one table as GitHub Markdown; options are columns, rows, digits, caption of `to_latex`."""
         check_subset(options, ("columns", "rows", "digits", "caption"), "arguments of to_markdown")
-        return build_publication_table(self, table, **options).to_markdown()
+        return publication.build_publication_table(self, table, **options).to_markdown()
 
     def to_html(self, table: str | None = None, **options: Any) -> str:
         """Return one table as HTML; options are columns, rows, digits, caption of :meth:`to_latex`."""
         check_subset(options, ("columns", "rows", "digits", "caption"), "arguments of to_html")
-        return build_publication_table(self, table, **options).to_html()
+        return publication.build_publication_table(self, table, **options).to_html()
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
         """Write the report, all tables, and figures in these formats to a folder; return its path."""
@@ -245,7 +239,7 @@ class Comparison(PublishedResult, ReportSource):
     @property
     def methods(self) -> Prose:
         """Methods section for a paper, as text, Markdown, LaTeX or BibTeX."""
-        return Prose(tuple(write_methods(self)))
+        return Prose(tuple(publication.write_methods(self)))
 
     def for_paper(self) -> Paper:
         """Return `results`, `methods`, one `table`, one figure with `caption` and the `references`.

@@ -20,16 +20,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats, Seed, make_generator
+from skewanova.curves import sorting
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import FIRST_REACH_ESTIMATORS, ROC_AUC, STEP_ESTIMATORS, step_terms
 from skewanova.curves.roc import RecallSteps, RocCurve, auc, curve_from_scores
-from skewanova.curves.sorting import (
-    MAX_DISTINCT_WEIGHTS,
-    Counts,
-    find_run_ends,
-    rank_among_positives,
-    sort_cases,
-)
+from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, Counts
 from skewanova.inference.fold_statistics import split_rows
 from skewanova.inference.sampling import Codes, Sample, is_entire_class
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
@@ -252,7 +247,7 @@ def count_ranks(sample: Sample, score: NDArray[Any]) -> Ranks:
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
     rise = len(distinct) - 1 - group.reshape(-1)
-    slot = rank_among_positives(distinct, score[~positive])
+    slot = sorting.rank_among_positives(distinct, score[~positive])
     weights = (None, None) if weight is None else (weight[positive], weight[~positive])
     n_pos = np.bincount(rise, weights=weights[0], minlength=len(distinct))
     n_neg = np.bincount(slot, weights=weights[1], minlength=2 * len(distinct) + 1)
@@ -543,9 +538,9 @@ def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estima
 
 def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
     """Return a function of (size, rng) to areas (size,) of bootstrap samples, each from its whole curve."""
-    keys = sort_cases(model.sample.positive, model.score).keys
+    keys = sorting.sort_cases(model.sample.positive, model.score).keys
     counts = np.diff(
-        [np.cumsum(label)[find_run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0
+        [np.cumsum(label)[sorting.find_run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0
     )
     classes = [_ClassSlots(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
 

@@ -16,20 +16,8 @@ from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats, InputError, Seed, check_choice, warn_each
 from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
-from skewanova.inference import fold_statistics
-from skewanova.inference.anova import (
-    ANOVA_COLUMNS,
-    FACTORS,
-    IDENTICAL_MODELS,
-    NO_RESIDUAL_VARIATION,
-    HypothesisTest,
-    check_cells,
-    check_columns,
-    check_complete,
-    check_frame,
-    to_real_column,
-    variation_limit,
-)
+from skewanova.inference import anova, fold_statistics
+from skewanova.inference.anova import HypothesisTest
 from skewanova.inference.catalogue import TestInfo, get_test
 from skewanova.inference.fold_statistics import FTest, contrast_f, model_contrasts
 from skewanova.inference.sampling import Codes
@@ -60,20 +48,20 @@ def _build_cell_table(
     frame: pd.DataFrame, factors: Sequence[str], response: str
 ) -> tuple[Floats, dict[str, list[Any]]]:
     """Return a complete response (or raise), an axis a factor, and levels by factor as they first occur."""
-    ordered = [factor for factor in FACTORS if factor in factors]
-    check_columns(frame, (*ordered, response))
-    check_cells(frame, ordered)
+    ordered = [factor for factor in anova.FACTORS if factor in factors]
+    anova.check_columns(frame, (*ordered, response))
+    anova.check_cells(frame, ordered)
     codes, names = zip(*(pd.factorize(frame[f], use_na_sentinel=False) for f in factors), strict=True)
     levels = {factor: list(each) for factor, each in zip(factors, names, strict=True)}
     values = np.full([len(each) for each in names], np.nan)
-    values[codes] = to_real_column(frame[response], response)
-    check_complete(values, response, **levels)
+    values[codes] = anova.to_real_column(frame[response], response)
+    anova.check_complete(values, response, **levels)
     return values, levels
 
 
 def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
     """Return F (inf or nan) and a note on a table whose residuals are only rounding; None for others."""
-    return _find_degenerate_contrasts(model_contrasts(values), variation_limit(values))
+    return _find_degenerate_contrasts(model_contrasts(values), anova.variation_limit(values))
 
 
 def _find_degenerate_contrasts(contrasts: Floats, limit: float) -> tuple[FTest, str] | None:
@@ -91,7 +79,7 @@ def degenerate_result(
         return None
     statistic, p_value = (np.nan, np.nan) if effect <= limit else (np.inf, 0.0)
     test = FTest(*(np.asarray(v) for v in (statistic, *df, p_value)))
-    return test, IDENTICAL_MODELS if effect <= limit else NO_RESIDUAL_VARIATION
+    return test, anova.IDENTICAL_MODELS if effect <= limit else anova.NO_RESIDUAL_VARIATION
 
 
 def make_omnibus_result(
@@ -111,7 +99,7 @@ def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd
         row |= {"sum_sq": effect, "mean_sq": effect / contrasts.shape[-1]}
         scaled = row["statistic"] * row["df"]
         row["partial_eta_sq"] = 1.0 if np.isposinf(scaled) else scaled / (scaled + row["df_error"])
-    return pd.DataFrame([row]).reindex(columns=list(ANOVA_COLUMNS))
+    return pd.DataFrame([row]).reindex(columns=list(anova.ANOVA_COLUMNS))
 
 
 def omnibus_test(
@@ -345,7 +333,7 @@ def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, 
         ("prior", by_prior.sum(axis=-1) / np.sqrt(n_models)),
         ("model:prior", both.reshape(n_folds, -1)),
     ):
-        yield term, contrasts, _find_degenerate_contrasts(contrasts, variation_limit(cube))
+        yield term, contrasts, _find_degenerate_contrasts(contrasts, anova.variation_limit(cube))
 
 
 #: Grid of ratios of the variance between folds to the residual variance, for the search of the likelihood.
@@ -389,7 +377,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
         df  df_error  statistic  p_value
     0  1.0       2.0     41.275    0.023
     """
-    values = check_frame(iauprec, ("model", "fold"), "iauprec")["iauprec"].to_numpy(dtype=np.float64)
+    values = anova.check_frame(iauprec, ("model", "fold"), "iauprec")["iauprec"].to_numpy(dtype=np.float64)
     model, models = pd.factorize(iauprec["model"])
     fold, folds = pd.factorize(iauprec["fold"])
     df, df_error = len(models) - 1, len(values) - len(folds) - len(models) + 1
@@ -400,7 +388,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
         )
     design = np.column_stack([np.ones(len(values)), model[:, None] == np.arange(1, len(models))])
     sums = _sums_of_squares(values, design, fold)
-    flat = degenerate_result(*sums, limit=variation_limit(values), df=(df, df_error))
+    flat = degenerate_result(*sums, limit=anova.variation_limit(values), df=(df, df_error))
     if flat is not None:
         return make_omnibus_result("mixed", role, flat[0], note=flat[1])
     best = _maximise_likelihood((values - values.mean()) / values.std(), design, fold)

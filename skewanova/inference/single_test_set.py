@@ -19,18 +19,10 @@ from scipy.linalg import helmert
 from skewanova.base.checks import Floats, check_choice, check_fraction, warn_each
 from skewanova.base.rounding import TIE, limit_blas_threads
 from skewanova.curves.estimators import ESTIMATORS
+from skewanova.inference import sampling
 from skewanova.inference.case_resampling import ModelScores, measure_models
 from skewanova.inference.fold_statistics import adjust_holm, split_rows
-from skewanova.inference.sampling import (
-    MIN_DF,
-    Sample,
-    VarianceEstimates,
-    ceil_power_of_two,
-    check_sample,
-    name_models,
-    power_sums,
-    target_prior,
-)
+from skewanova.inference.sampling import Sample, VarianceEstimates
 from skewanova.priors.evidence import effective_negatives, is_sufficient, scarce_class
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, typical_prior
 
@@ -131,7 +123,7 @@ class ArcsineScale(NamedTuple):
         counts = sample.effective_size(positive=True) * self.area
         few = np.minimum(counts[a], counts[b]) < MIN_COUNT_FOR_KURTOSIS
         few &= self.slope[a] != 1  # slopes of 1 are of gains, or of areas of 0 or 1
-        return np.where(few, np.maximum(counts[a] + counts[b], MIN_DF), np.inf)
+        return np.where(few, np.maximum(counts[a] + counts[b], sampling.MIN_DF), np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,10 +167,10 @@ class ArcsineAreas:
     def angle_variances(self) -> VarianceEstimates:
         """Variances and df of the angles (n_models, 1) and of their differences (n_pairs, 1)."""
         values = self.angle_values
-        unit = ceil_power_of_two(max(values.max(), -values.min()))
+        unit = sampling.ceil_power_of_two(max(values.max(), -values.min()))
         blocks = self.sample.iter_deviations(values)
         models = ((number, [*(deviations / unit)[:, :, None]]) for number, deviations in blocks)
-        sums = power_sums(models, len(self.sample.strata), len(self.area), 1)
+        sums = sampling.power_sums(models, len(self.sample.strata), len(self.area), 1)
         return VarianceEstimates.from_power_sums(self.sample, sums, len(self.area), unit)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
@@ -421,11 +413,11 @@ def compare_test_set(
     check_choice(simultaneous, SIMULTANEOUS, "simultaneous")
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     check_fraction(confidence_level, "confidence_level")
-    sample, columns = check_sample(
+    sample, columns = sampling.check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    names = name_models(models, columns.shape[1])
-    weighting = target_prior(prior, deployment_prior, sample)
+    names = sampling.name_models(models, columns.shape[1])
+    weighting = sampling.target_prior(prior, deployment_prior, sample)
     n_scores = min(len(np.unique(column)) for column in columns.T)
     negatives, positives = sample.unit_sums.effective_number().tolist()
     sizes = positives, float(effective_negatives(negatives, typical_prior(weighting)))

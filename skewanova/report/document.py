@@ -37,7 +37,7 @@ from skewanova.base.text import (
 from skewanova.decision.verdict import LINE_TITLES, Verdict
 from skewanova.inference.catalogue import get_test
 from skewanova.plotting.lines import DARK_COLORS, LIGHT_COLORS
-from skewanova.report import sentences
+from skewanova.report import screen, sentences
 from skewanova.report.charts import Chart, build_interval_chart
 from skewanova.report.publication import (
     LATEX_HEAD,
@@ -45,14 +45,6 @@ from skewanova.report.publication import (
     build_report_tables,
     write_bibtex,
     write_fixed_latex,
-)
-from skewanova.report.screen import (
-    MAX_ROWS,
-    build_screen,
-    build_values_charts,
-    color_models,
-    list_drawn_models,
-    list_small_charts,
 )
 from skewanova.report.source import (
     TEMPLATES,
@@ -92,12 +84,12 @@ MAX_RANGES = 6
 
 def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
     """Return the report as an HTML document, with links to the files of its folder."""
-    colors = color_models(list_drawn_models(source), source.verdict)
+    colors = screen.color_models(screen.list_drawn_models(source), source.verdict)
     rarest = source.evaluation.support.smallest_prior
     context = {
         **build_page_context(source.verdict, colors, TABLE_ANCHORS, rarest=rarest),
         **_describe_source(source, provenance),
-        "screen": build_screen(source),
+        "screen": screen.build_screen(source),
         "along": _write_along_prior(source),
         "tested": [describe_test(source, role) for role in ("primary", "published")],
         "data": _describe_data(source),
@@ -109,14 +101,14 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
 def render_values_page(source: TestedResult, provenance: Mapping[str, Any]) -> str:
     """Return the report on values of any measure as an HTML document."""
     heading = write_value_heading(source)
-    colors = color_models(source.ranking["model"].tolist(), source.verdict)
+    colors = screen.color_models(source.ranking["model"].tolist(), source.verdict)
     context = {
         **build_page_context(source.verdict, colors, VALUES_ANCHORS, rarest=None),
         **_describe_source(source, provenance),
         "measure": source.measure,
         "unit": source.unit,
         "intervals": build_interval_chart(source.ranking, colors, label=f"{heading} by model"),
-        "charts": build_values_charts(source, colors),
+        "charts": screen.build_values_charts(source, colors),
         "on_cases": source.design.is_test_set,
         "heading": heading,
         "tested": describe_test(source, "primary"),
@@ -162,7 +154,7 @@ def build_page_context(
         "light": LIGHT_COLORS,
         "dark": DARK_COLORS,
         **load_script(),
-        "max_rows": MAX_ROWS,
+        "max_rows": screen.MAX_ROWS,
         "reversing": () if verdict is None else verdict.warnings,
     }
     if verdict is not None:
@@ -539,10 +531,10 @@ class PartsResult(Result):
     def _render_page(self) -> str:
         """Return the page as an HTML document, with links to the reports of the parts."""
         verdict = getattr(self, "verdict", None)
-        colors = color_models(self.ranking["model"].unique().tolist(), verdict)
+        colors = screen.color_models(self.ranking["model"].unique().tolist(), verdict)
         items = self._build_page_items(colors)
         phrases = items.pop("phrases")
-        charts = list_small_charts(self.comparisons, colors)
+        charts = screen.list_small_charts(self.comparisons, colors)
         parts = [
             {"folder": f, "name": n, "chart": charts.get(n), **phrases[n]}
             for f, n in self._map_folders().items()

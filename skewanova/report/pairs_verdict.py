@@ -19,18 +19,9 @@ from skewanova.decision.verdict import (
     explain_missing_test,
     rank_certainty,
 )
+from skewanova.report import verdict_text
 from skewanova.report.source import TestedResult, get_control, select_primary
-from skewanova.report.verdict_text import (
-    MIN_FOLDS,
-    LineWriter,
-    count_others,
-    write_choice_with_control,
-    write_equal,
-    write_equivalence,
-    write_evidence,
-    write_p_best,
-    write_sampling_weakness,
-)
+from skewanova.report.verdict_text import LineWriter
 
 #: As MEASURED_RATES, the worst of two learners and nine other measures (studies/records: values, measures).
 VALUES_RATES = {
@@ -52,7 +43,7 @@ def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None
     order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
     state = "control" if control is not None else order.state
     evidence = order.rank_evidence(state)
-    certainty = write_evidence(evidence, writer.begin("how_sure"))
+    certainty = verdict_text.write_evidence(evidence, writer.begin("how_sure"))
     rivals = order.pairs_among(order.candidates)
     if state == "tie" and rivals:
         certainty += f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
@@ -101,7 +92,7 @@ def _write_changes_along(
         prior = _write_crossing((priors[step - 1], priors[step]), crossings, writer)
         names = f"{writer.names[models[step - 1]]} to {writer.names[models[step]]}"
         over = "" if n_units == 1 else f" over {units}"
-        return f"The {mean}{over} changes from {names} near prior {prior}{count_others(steps)}."
+        return f"The {mean}{over} changes from {names} near prior {prior}{verdict_text.count_others(steps)}."
     low, high = (writer.add_prior(prior, "prior", "by_prior") for prior in (priors[0], priors[-1]))
     span = f"Nowhere from prior {low} to {high}" if low != high else f"Only prior {low} was evaluated"
     leader = f"{span}: {writer.names[models[0]]} has the {mean}"
@@ -127,7 +118,7 @@ def _write_crossing(between: tuple[float, float], crossings: pd.DataFrame | None
 def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
     """Return "Use A.", "Use A or B; C is worse.", a sentence on the control, or that none are separated."""
     if control is not None:
-        return write_choice_with_control(order, writer, control)
+        return verdict_text.write_choice_with_control(order, writer, control)
     if order.state == "undecided":
         return writer.write_undecided(data)
     use = f"Use {writer.join_names(order.candidates, 'or')}"
@@ -136,10 +127,10 @@ def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, contro
 
 def _write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
     """Return the sentence that up to MIN_FOLDS data sets are too few, or that more are taken as a sample."""
-    if n_datasets > MIN_FOLDS:
+    if n_datasets > verdict_text.MIN_FOLDS:
         return "The data sets are taken as a sample of those to come."
     count = writer.add_count(n_datasets, "dataset", "iauprec")
-    return f"Only {count} data sets: use {MIN_FOLDS + 1} or more."
+    return f"Only {count} data sets: use {verdict_text.MIN_FOLDS + 1} or more."
 
 
 def write_values_verdict(result: TestedResult) -> Verdict:
@@ -162,7 +153,7 @@ def write_values_verdict(result: TestedResult) -> Verdict:
         choose = f"No choice: nothing can be tested, because {explain_missing_test(rows)}."
     elif state == "equal":
         behind = f"; {writer.write_worse(order.others)}" if order.others else ""
-        choose = write_equal(models, writer, float(equal["rope"].iloc[0]), behind)
+        choose = verdict_text.write_equal(models, writer, float(equal["rope"].iloc[0]), behind)
     return Verdict(
         state,
         () if untested else models,
@@ -182,8 +173,11 @@ def _write_values_certainty(
     """Return least certain lead, p of equivalence (nan: P(best)), population; or no test is reliable."""
     if not evidence:
         return "No test is reliable here."
-    text, is_equal = write_evidence(evidence, writer), not np.isnan(p_equal)
-    claim = write_equivalence(p_equal, writer) if is_equal else write_p_best(result.ranking, writer)
+    text = verdict_text.write_evidence(evidence, writer)
+    if np.isnan(p_equal):
+        claim = verdict_text.write_p_best(result.ranking, writer)
+    else:
+        claim = verdict_text.write_equivalence(p_equal, writer)
     return f"{'; '.join(filter(None, [text, claim]))}. For {result.population}."
 
 
@@ -219,4 +213,4 @@ def _write_values_weakness(result: TestedResult, writer: LineWriter) -> str:
         return f"Only {size} {units}{row.check}: {risk}."
     if result.unit == "run":
         return "Other test cases are not covered: compare scores to include them."
-    return write_sampling_weakness(result.design, writer, VALUES_RATES)
+    return verdict_text.write_sampling_weakness(result.design, writer, VALUES_RATES)

@@ -17,17 +17,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, InputError, check_count, check_fraction
+from skewanova.scores import validation
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, RawTable
 from skewanova.scores.design import MIN_INNER_FOLDS
 from skewanova.scores.table import Codes, Halvings, Label, ScoreTable
-from skewanova.scores.validation import (
-    INTEGER_TEXT,
-    build_score_table,
-    check_labels_of_cases,
-    check_same_for_case,
-    check_score_columns,
-    to_categorical,
-)
 
 Rows = NDArray[np.intp]
 
@@ -55,7 +48,7 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
     """Return the checked table of raw columns; of a table with halvings, its hold-outs with `halvings`."""
     if not _has_halvings(raw.frame):
         plain = raw.frame.drop(columns=["part"], errors="ignore")
-        return build_score_table(replace(raw, frame=plain), pos_label)
+        return validation.build_score_table(replace(raw, frame=plain), pos_label)
     part = _part_codes(raw)
     merged = ", or leave out the columns part and halving"
     for is_part, name, remedy in ((part == 0, HOLDOUT, ""), (part > 0, PARTS[1], merged)):
@@ -65,13 +58,13 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
                 f"them{remedy}"
             )
     columns = replace(raw, frame=raw.frame.drop(columns=list(HALVING_COLUMNS)))
-    table = build_score_table(columns.take(np.flatnonzero(part == 0)), pos_label)
+    table = validation.build_score_table(columns.take(np.flatnonzero(part == 0)), pos_label)
     halved = np.flatnonzero(part > 0)
     halvings = _build_halvings(raw.take(halved), part[halved] - 1, pos_label)
     _check_holdouts_in_halvings(table, halvings)
-    rows = check_score_columns(raw, pos_label)
-    check_labels_of_cases(ScoreTable(rows))
-    check_same_for_case(rows, raw.where)
+    rows = validation.check_score_columns(raw, pos_label)
+    validation.check_labels_of_cases(ScoreTable(rows))
+    validation.check_same_for_case(rows, raw.where)
     return replace(table, halvings=halvings, n_cases=halvings.n_cases)
 
 
@@ -91,7 +84,7 @@ def _has_halvings(frame: pd.DataFrame) -> bool:
 
 def _part_codes(raw: RawTable) -> Codes:
     """Return the position of every row's part in `PARTS`; raise for any other part."""
-    part = to_categorical(raw.frame["part"], "part", raw.where)
+    part = validation.to_categorical(raw.frame["part"], "part", raw.where)
     codes = part.set_categories(PARTS).codes.astype(np.intp)
     if codes.min() < 0:
         row = int(np.argmin(codes))
@@ -101,13 +94,13 @@ def _part_codes(raw: RawTable) -> Codes:
 
 def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
     """Return the checked halvings of rows, `half` 0 or 1 of each; a fold of a half is a fold of `scores`."""
-    halving = to_categorical(raw.frame["halving"], "halving", raw.where, numeric=True)
-    fold = to_categorical(raw.frame["fold"], "fold", raw.where, numeric=True)
+    halving = validation.to_categorical(raw.frame["halving"], "halving", raw.where, numeric=True)
+    fold = validation.to_categorical(raw.frame["fold"], "fold", raw.where, numeric=True)
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
     if len(names) < MIN_HALVINGS:
         raise InputError(f"`halving` must number at least {MIN_HALVINGS} halvings, but numbers {len(names)}")
     if not isinstance(names[0], int):  # a single text makes all of them text
-        text = next(name for name in names if not INTEGER_TEXT.fullmatch(str(name)))
+        text = next(name for name in names if not validation.INTEGER_TEXT.fullmatch(str(name)))
         raise InputError(f"`halving` must number the halvings 1, 2, 3, ..., but has {text!r:.40}")
     shape = len(names), 2, len(numbers)
     code, key = pd.factorize(np.ravel_multi_index((halving.codes, half, fold.codes), shape))
@@ -116,7 +109,7 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
     labels = [name_fold(numbers[f], PARTS[1 + s], names[h]) for h, s, f in keys]
     frame = raw.frame.drop(columns=list(HALVING_COLUMNS))
     frame["fold"] = pd.Categorical.from_codes(code, dtype=pd.CategoricalDtype(labels))
-    table = build_score_table(replace(raw, frame=frame, source=None), pos_label)
+    table = validation.build_score_table(replace(raw, frame=frame, source=None), pos_label)
     result = Halvings(table, of_halving, of_half, tuple(numbers[f] for f in of_fold), tuple(names))
     _check_halves(result)
     return result
