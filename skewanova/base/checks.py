@@ -523,29 +523,26 @@ def _parse_labels(text: NDArray[Any]) -> NDArray[Any]:
 
 
 def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
-    """Return the index of the positive class among the distinct labels, -1 if absent; raise if unclear."""
-    if pos_label is not None:
-        return _find_label(pos_label, distinct)
-    if distinct.dtype.kind == "f" and (set(distinct.tolist()) <= {0.0, 1.0} or set(distinct) <= {-1.0, 1.0}):
-        return int(np.searchsorted(distinct, 1.0)) if 1.0 in distinct else -1
-    labels = _list_labels(distinct)
-    if len(labels) == 1:
+    """Return the index of the positive class among the distinct labels, -1 if absent; raise if unclear.
+
+    An absent `pos_label` is unclear among two labels; None is 1 of {0, 1} or {-1, 1}.
+    """
+    labels, values = _list_labels(distinct), {*distinct.tolist()}
+    if pos_label is None and (values <= {0.0, 1.0} or values <= {-1.0, 1.0}):
+        pos_label = 1
+    if pos_label is None and len(labels) == 1:
         raise InputError(f"`{name}` must hold both classes, but has only the label {labels[0]}")
-    raise InputError(
-        f"`{name}` has the labels {', '.join(labels)}: name the positive class by pos_label={labels[-1]} (of "
-        f"a table: skewanova.read_scores(table, pos_label={labels[-1]})), or --positive {labels[-1]}"
-    )
-
-
-def _find_label(pos_label: object, distinct: NDArray[Any]) -> int:
-    """Return the index of `pos_label` among the distinct labels; if absent, -1, or raise if there are two."""
+    if pos_label is None:
+        raise InputError(
+            f"`{name}` has the labels {', '.join(labels)}: name the positive class by pos_label={labels[-1]} "
+            f"(of a table: skewanova.read_scores(table, pos_label={labels[-1]})), or --positive {labels[-1]}"
+        )
     text = _format_label(pos_label)
     number = _parse_labels(np.array([text]))[0]
     spellings = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
     code = next((code for code, label in enumerate(distinct.tolist()) if label in spellings), -1)
     if code < 0 and len(distinct) == 2:
-        labels = ", ".join(_list_labels(distinct))
-        raise InputError(f"`pos_label` must be one of the labels {labels}, but got {pos_label!r}")
+        raise InputError(f"`pos_label` must be one of the labels {', '.join(labels)}, but got {pos_label!r}")
     return code
 
 

@@ -45,14 +45,12 @@ def _to_polars_values(column: pd.Series[Any]) -> Any:
 
 def list_distinct(values: Iterable[Any]) -> list[Any]:
     """Return a list of the distinct values in order of first appearance."""
-    import pandas as pd  # imported late, because results of numbers load without pandas
-
-    return values.unique().tolist() if isinstance(values, pd.Series) else list(dict.fromkeys(values))
+    return list(dict.fromkeys(values))
 
 
 def make_frame(content: Any, columns: Iterable[str] | None = None) -> pd.DataFrame:
     """Return a pandas frame of columns by name, or of rows, with these columns."""
-    import pandas as pd
+    import pandas as pd  # imported late, because results of numbers load without pandas
 
     return pd.DataFrame(content, columns=None if columns is None else list(columns))
 

@@ -6,7 +6,7 @@ any learner. Hold-outs share most of their training cases and cannot estimate it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -206,9 +206,10 @@ class Units:
         share = np.bincount(unit, weights=positive) / np.bincount(unit)
         return cls(unit, np.where(share == 0, 0, np.where(share == 1, 1, 2)), positive)
 
-    def select_cases(self, chosen: Rows) -> Rows:
-        """Return the ascending positions of the cases that belong to the units `chosen`."""
-        return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
+    def make_split(self, sides: Sequence[Rows], *label: Any) -> Split:
+        """Return the split into the cases of training and of test units, labelled fold[, part, halving]."""
+        train, test = (np.flatnonzero(np.isin(self.unit, side)).astype(np.intp) for side in sides)
+        return Split(train, test, *label)
 
     def check_units(
         self, needed: int, name: str, why: str, *, remedy: str, least: int = 2, other: str = ""
@@ -235,11 +236,7 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
     why, remedy = "so that training and test have one each", "take one nearer to 0.5"
     units.check_units(needed, f"`test_fraction`={fraction:g}", why, remedy=remedy)
     cut = _shuffle_split(units.stratum, n_splits, fraction, rng)
-    result = [
-        Split(units.select_cases(train), units.select_cases(test), fold)
-        for fold, (train, test) in enumerate(cut, 1)
-    ]
-    return check_splits(result, units.positive)
+    return check_splits([units.make_split(sides, fold) for fold, sides in enumerate(cut, 1)], units.positive)
 
 
 def check_half_folds(units: Units, n_halvings: int, inner_folds: int) -> None:
@@ -262,8 +259,7 @@ def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Gen
             splitter = import_sklearn("model_selection").StratifiedKFold(inner_folds, **options)
             stratum = _merge_small_strata(units.stratum[half], inner_folds)
             for fold, (train, test) in enumerate(splitter.split(np.zeros(len(half)), stratum), 1):
-                training, tested = (units.select_cases(half[side]) for side in (train, test))
-                result.append(Split(training, tested, fold, part, halving))
+                result.append(units.make_split((half[train], half[test]), fold, part, halving))
     return check_splits(result, units.positive)
 
 

@@ -160,10 +160,10 @@ def _load_values(source: object, name: str) -> RawTable:
 def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
     """Return `measure` if a column, else "value", else (without `measure`) the only one left; or raise."""
     others = [str(name) for name in frame.columns if name not in KEY_COLUMNS]
-    if measure is not None and measure in others:
-        return measure
-    if VALUE in others or (measure is None and len(others) == 1):
-        return VALUE if VALUE in others else others[0]
+    names = [measure, VALUE, *(others if measure is None and len(others) == 1 else [])]
+    column = next((name for name in names if name in others), None)
+    if column is not None:
+        return column
     if "y_score" in others:
         raise InputError(f"the table has scores: {SCORES_REMEDY.format('values')}")
     problem = f"the table has no column of values {measure or VALUE!r}"
@@ -251,10 +251,9 @@ def _choose_measure(available: Sequence[str], measure: str | None, source: str) 
     """Return the stated measure or, if None, the only one; raise if it is lacking, or there are several."""
     if not available:
         raise InputError(f"{source} has no test scores of one `scoring` for all; keep one, in all splits")
-    if measure is None and len(available) == 1:
-        return available[0]
-    if measure is not None and measure in available:
-        return measure
+    name = available[0] if measure is None and len(available) == 1 else measure
+    if name in available:
+        return str(name)
     names = ", ".join(map(repr, available))
     raise InputError(f"`measure` must be one of {names}, of {source}, but got {measure!r}")
 

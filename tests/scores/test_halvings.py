@@ -228,7 +228,7 @@ def test_groups_are_stratified_by_the_classes_in_them(groups, stratum):
     assert units.stratum.tolist() == stratum
     names = range(6) if groups is None else groups
     second = [case for case in range(6) if names[case] == sorted(set(names))[1]]
-    assert units.select_cases(np.array([1])).tolist() == second
+    assert units.make_split([np.array([1])] * 2, 1).test.tolist() == second
 
 
 @each("fraction", [0.5, 0.2, 0.8])
