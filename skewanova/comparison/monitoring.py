@@ -35,7 +35,7 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import compute_pair_tests, measure_arcsine_areas
 from skewanova.priors import mixtures
-from skewanova.priors.estimation import LabelShift, PriorEstimate, estimate_from_bins
+from skewanova.priors.estimation import PriorEstimate, estimate_from_bins
 from skewanova.priors.evidence import MIN_POSITIVES, effective_negatives, scarce_class
 from skewanova.priors.mixtures import BinCounts, BinnedScores, count_by_bin
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
@@ -284,20 +284,21 @@ def monitor(
     labelled = bins.counts._replace(unlabelled=counts.sum(axis=0))
     pooled = estimate_from_bins(replace(bins, counts=labelled), level, rng=rng)
     series = Looks(1 - level, looks)
-    judged, shifts = _judge_batches(pooled, counts, frames["leaders"], chosen, looks=series)
     names = [str(name) for name, _ in parts]
-    table = pd.DataFrame(judged, columns=list(MONITOR_COLUMNS[1:]))
+    table = _judge_batches(pooled, counts, frames["leaders"], chosen, looks=series)
     table.insert(0, "batch", pd.Series(names, dtype=object))
     warnings = [text for text in pooled.warnings if text != pooled.label_shift.note]
-    shifted = {name: [shift.note] for name, shift in zip(names, shifts, strict=True) if shift is not None}
+    rejected = table["p_value"] < [series.share(number) for number in range(1, len(table) + 1)]
+    shifts = table[rejected].set_index("batch")["p_value"].items()
+    shifted = {str(name): [replace(pooled.label_shift, p_value=value).note] for name, value in shifts}
     warnings += merge_notes("batch", shifted) if "batch" in rows else shifted.get("", [])
-    runner_up, lead = "", pd.DataFrame(columns=list(LEAD_COLUMNS))
+    labelled_lead: dict[str, Any] = {}
     if field_scores.has_labels:
         runner_up = _find_runner_up(frames["ranking"], field_scores)
         batches = {str(name): field_scores.pair_labelled((chosen, runner_up), name) for name, _ in parts}
-        judged_leads = _judge_lead(batches, _load_measure(comparison, deployment_prior), series)
-        lead = pd.DataFrame(judged_leads, columns=list(LEAD_COLUMNS))
-    return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings), runner_up, lead)
+        leads = _judge_lead(batches, _load_measure(comparison, deployment_prior), series)
+        labelled_lead = {"runner_up": runner_up, "lead": pd.DataFrame(leads, columns=list(LEAD_COLUMNS))}
+    return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings), **labelled_lead)
 
 
 def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
@@ -355,25 +356,20 @@ def _judge_lead(
 
 def _judge_batches(
     pooled: PriorEstimate, counts: Floats, leaders: pd.DataFrame, chosen: str, *, looks: Looks
-) -> tuple[list[tuple[Any, ...]], list[LabelShift | None]]:
-    """Return rows `MONITOR_COLUMNS[1:]` of the shortest window "changed", else 1; rejected shifts or None."""
-    windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, looks)
-    has_moved = _detect_moves(pooled, counts, looks)
-    ranges, df = _list_leader_ranges(leaders), pooled.label_shift.df
-    rows: list[tuple[Any, ...]] = []
-    shifts: list[LabelShift | None] = []
-    for number, ending in enumerate(windows, 1):
-        states = [
-            (window, *_classify_state(ranges, chosen, (window.conf_low, window.conf_high)))
-            for window in ending
-        ]
-        window, names, state = next((each for each in states if each[-1] == "changed"), states[0])
-        statistic = ending[0].statistic
-        p_value = float(chi2.sf(statistic, df)) if df else np.nan
-        is_rejected = p_value < looks.share(number)
-        shifts.append(LabelShift(statistic, df, p_value, np.array([])) if is_rejected else None)
-        rows.append((*window[:-1], p_value, names, state, has_moved[number - 1]))
-    return rows, shifts
+) -> pd.DataFrame:
+    """Return `MONITOR_COLUMNS[1:]`, a row a batch: its shortest window "changed", else the batch alone."""
+    windows = _estimate_windows(pooled, counts, looks)
+    ranges, limits = _list_leader_ranges(leaders), zip(windows["conf_low"], windows["conf_high"], strict=True)
+    states = [_classify_state(ranges, chosen, interval) for interval in limits]
+    windows["leaders"], windows["state"] = zip(*states, strict=True)
+    ordered = windows.assign(other=windows["state"] != "changed").sort_values(
+        ["number", "other"], kind="stable"
+    )
+    table = ordered.drop_duplicates("number", ignore_index=True)
+    alone = windows.loc[windows["n_batches"] == 1, "statistic"].to_numpy()
+    ends = _detect_moves(pooled, counts, windows, looks)
+    p_value = chi2.sf(alone, pooled.label_shift.df)  # nan without degrees of freedom
+    return table.assign(p_value=p_value, prior_moved=table["number"].isin(ends))[list(MONITOR_COLUMNS[1:])]
 
 
 class Looks(NamedTuple):
@@ -391,17 +387,6 @@ class Looks(NamedTuple):
         if self.size is not None:
             return simulate_critical_values(self.size, self.alpha)[of_moves]
         return float(norm.isf(self.share(number) / (2 * len(_list_windows(number)))))
-
-
-class Window(NamedTuple):
-    """Prior of the last `n_batches` batches, with its limits, and the statistic of label shift."""
-
-    n_batches: int
-    n_unlabelled: int
-    estimate: float
-    conf_low: float
-    conf_high: float
-    statistic: float
 
 
 def _list_windows(number: int) -> list[int]:
@@ -429,48 +414,50 @@ def simulate_critical_values(looks: int, alpha: float) -> tuple[float, float]:
     return first, second
 
 
-def _estimate_windows(
-    labelled: BinCounts, counts: Floats, ratio_scale: tuple[float, float], looks: Looks
-) -> list[list[Window]]:
-    """Return, for each batch, the windows that end with it, the shortest first, each with its prior."""
+def _estimate_windows(pooled: PriorEstimate, counts: Floats, looks: Looks) -> pd.DataFrame:
+    """Return number (of the last batch), n_batches, n_unlabelled, estimate, limits, statistic, by window."""
     sums = np.concatenate([np.zeros_like(counts[:1]), np.cumsum(counts, axis=0)])
     ends = [(number, length) for number in range(1, len(counts) + 1) for length in _list_windows(number)]
-    unlabelled = np.array([sums[number] - sums[number - length] for number, length in ends])
-    positive, negative = (np.broadcast_to(part, unlabelled.shape) for part in labelled[:2])
-    pooled = BinCounts(positive, negative, unlabelled)
-    peak = mixtures.find_peak(pooled)
-    squares = np.array([looks.critical_value(number) ** 2 for number, _ in ends])
-    low, high = mixtures.interval_limits(peak, (squares * ratio_scale[0], squares * ratio_scale[1]))
+    number, length = np.transpose(ends)
+    unlabelled = sums[number] - sums[number - length]
+    positive, negative = (np.broadcast_to(part, unlabelled.shape) for part in pooled.bins.counts[:2])
+    windows = BinCounts(positive, negative, unlabelled)
+    peak = mixtures.find_peak(windows)
+    squares = np.array([looks.critical_value(last) ** 2 for last, _ in ends])
+    first, second = pooled.ratio_scale
+    low, high = mixtures.interval_limits(peak, (squares * first, squares * second))
     prior = expit(peak.log_odds)
-    statistic = mixtures.g2_statistic(pooled, mixtures.fit_classes(pooled, prior), prior)
-    estimates = np.array([mixtures.find_likeliest_prior(pooled), expit(low), expit(high), statistic])
-    sizes = unlabelled.sum(axis=1).astype(int).tolist()
-    result: list[list[Window]] = [[] for _ in counts]
-    for (number, length), size, values in zip(ends, sizes, estimates.T.tolist(), strict=True):
-        result[number - 1].append(Window(length, size, *values))
-    return result
+    return pd.DataFrame(
+        {
+            "number": number,
+            "n_batches": length,
+            "n_unlabelled": unlabelled.sum(axis=1).astype(int),
+            "estimate": mixtures.find_likeliest_prior(windows),
+            "conf_low": expit(low),
+            "conf_high": expit(high),
+            "statistic": mixtures.g2_statistic(windows, mixtures.fit_classes(windows, prior), prior),
+        }
+    )
 
 
-def _detect_moves(estimate: PriorEstimate, counts: Floats, looks: Looks) -> Bools:
-    """Return an array, True for batches (never the first) that end a window unlike all batches before it."""
-    pooled = estimate.bins.counts._replace(unlabelled=counts.sum(axis=0))
-    prior = np.asarray(expit(mixtures.find_peak(pooled).log_odds))
-    fit = mixtures.fit_classes(pooled, prior)
+def _detect_moves(pooled: PriorEstimate, counts: Floats, windows: pd.DataFrame, looks: Looks) -> set[int]:
+    """Return the numbers of the batches that end a window unlike all batches before it."""
+    total = pooled.bins.counts._replace(unlabelled=counts.sum(axis=0))
+    prior = np.asarray(expit(mixtures.find_peak(total).log_odds))
+    fit = mixtures.fit_classes(total, prior)
     mixture = fit.mixture(prior)
     score = np.divide(fit.positive - fit.negative, mixture, out=np.zeros_like(mixture), where=mixture > 0)
     sizes = np.r_[0.0, counts.sum(axis=1).cumsum()]
     sums = np.r_[0.0, (counts @ score).cumsum()]
-    share = pooled.unlabelled / sizes[-1]
+    share = total.unlabelled / sizes[-1]
     spread = np.sqrt(share @ score**2 - (share @ score) ** 2)
-    has_moved = np.zeros(len(counts), dtype=bool)
-    for i in range(1, len(counts) if spread > 0 else 0):
-        critical = looks.critical_value(i + 1, of_moves=True)
-        for start in (i + 1 - length for length in _list_windows(i)):
-            size = sizes[i + 1] - sizes[start]
-            difference = (sums[i + 1] - sums[start]) / size - sums[start] / sizes[start]
-            error = spread * np.sqrt(1 / size + 1 / sizes[start])
-            has_moved[i] |= abs(difference) > critical * error
-    return has_moved
+    later = windows[windows["n_batches"] < windows["number"]]
+    end, start = later["number"].to_numpy(), (later["number"] - later["n_batches"]).to_numpy()
+    size = sizes[end] - sizes[start]
+    difference = (sums[end] - sums[start]) / size - sums[start] / sizes[start]
+    critical = np.array([looks.critical_value(number, of_moves=True) for number in end])
+    has_moved = np.abs(difference) > critical * (spread * np.sqrt(1 / size + 1 / sizes[start]))
+    return set(end[has_moved & (spread > 0)])
 
 
 def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
