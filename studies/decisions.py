@@ -32,7 +32,7 @@ from skewanova.decision.joint_curves import (
     joint_curves_over_cases,
     joint_curves_over_folds,
 )
-from skewanova.decision.leads import intervals_covering_zero, leader_intervals, locate_crossings
+from skewanova.decision.leads import leader_intervals, list_separated_ranges, locate_crossings
 from skewanova.decision.posterior import draw_posterior, expected_gains, expected_losses, probability_best
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection
 from skewanova.inference.case_resampling import SortedScores, measure_models
@@ -272,7 +272,8 @@ def _crossing_measures(design: SampleSizes, rng: np.random.Generator) -> Floats:
     panel = draw_panel(crossing_pair(TRUE_CROSSING, design.jitter), design, CROSSING_LIMITS, rng)
     critical = panel.joint.critical_value(1 - LEVEL)
     widths = panel.joint.half_widths(critical)
-    (stretches,) = intervals_covering_zero(panel.edges, panel.joint.pairs()[0], widths)
+    (ranges,) = list_separated_ranges(panel.edges, panel.joint.pairs()[0], widths)
+    stretches = [(low, high) for sign, low, high in ranges if sign <= 0]
     at = logit(TRUE_CROSSING)
     in_set = any(low <= at <= high for low, high in stretches)
     width = sum(high - low for low, high in stretches)

@@ -196,8 +196,8 @@ def locate_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
             root = (end + start) / 2  # the two differ if the curves coincide on a range
             prior, limits = float(expit(root)), (np.nan, np.nan, False, False)
             if not np.isnan(critical):
-                covering = intervals_covering_zero(panel.edges, difference[[k]], half_width[[k]])[0]
-                limits = _crossing_limits(panel.edges, covering, root)
+                (ranges,) = list_separated_ranges(panel.edges, difference[[k]], half_width[[k]])
+                limits = _crossing_limits(panel.edges, [ends for sign, *ends in ranges if sign <= 0], root)
             below, above = pairs[k].tolist()[:: 1 if before > 0 else -1]
             lead = _is_lead_change(regions, below, above, prior)
             error = _delta_error(panel.edges, pieces, variance[k], root)
@@ -214,24 +214,24 @@ def _is_lead_change(regions: list[Region], below: int, above: int, prior: float)
     )
 
 
-def intervals_covering_zero(
+def list_separated_ranges(
     edges: Floats, difference: Floats, half_width: Floats
-) -> list[list[tuple[float, float]]]:
-    """Return by row (Chebyshev nodes between `edges`) log-odds (low, high) of |difference| <= half_width."""
+) -> list[list[tuple[int, float, float]]]:
+    """Return by row (Chebyshev nodes) ranges (sign of |difference| - half_width, low, high) in log-odds."""
     excess = difference**2 - half_width**2
     size = np.abs(excess).max(axis=1)
     excess = excess / np.where(size > 0, size, 1.0)[:, None]
     result = []
     for row, sign in zip(excess, chebyshev.certain_signs(edges, excess), strict=True):
-        signs = [(sign, float(edges[0]), float(edges[-1]))]
+        ranges = [(int(sign), float(edges[0]), float(edges[-1]))]
         if sign == 0:
-            signs = chebyshev.sign_intervals(edges, chebyshev.function_series(edges, row))
-        result.append([(low, high) for sign, low, high in signs if sign <= 0])
+            ranges = chebyshev.sign_intervals(edges, chebyshev.function_series(edges, row))
+        result.append(ranges)
     return result
 
 
 def _crossing_limits(
-    edges: Floats, intervals: list[tuple[float, float]], root: float
+    edges: Floats, intervals: Iterable[Sequence[float]], root: float
 ) -> tuple[float, float, bool, bool]:
     """Return low, high (priors) of the interval around `root` (log-odds), and for both if it is an edge."""
     around = (ends for ends in intervals if ends[0] - ROOT_TOLERANCE <= root <= ends[1] + ROOT_TOLERANCE)
@@ -378,7 +378,7 @@ def leaders_frame(panel: PanelCurves, models: tuple[str, ...], critical: float) 
 
 def leader_intervals(panel: PanelCurves, critical: float) -> list[LeaderInterval]:
     """Return (leader, contenders, it included, low, high), indices, log-odds; all contend below `rarest`."""
-    behind = _join_ranges(band[1:] for band in band_intervals(panel, critical))
+    behind = [band[1:] for band in band_intervals(panel, critical)]
     first, last = float(logit(panel.low)), float(logit(panel.high))
     ends = {first, last, *(float(logit(high)) for _, _, high in panel.curves.regions())}
     edges = sorted(ends | {end for _, *limits in behind for end in limits if first < end < last})
@@ -402,12 +402,12 @@ def band_intervals(panel: PanelCurves, critical: float) -> list[tuple[int, int, 
     shortest = MIN_WIDTH if panel.low < panel.high else 0.0  # the edges are wider than a single prior
     difference = panel.joint.pairs()[0]
     pairs = zip(*fold_statistics.pair_indices(len(panel.joint.estimate)), strict=True)
-    covering = intervals_covering_zero(panel.edges, difference, panel.joint.half_widths(critical))
+    separated = list_separated_ranges(panel.edges, difference, panel.joint.half_widths(critical))
     intervals = [
         (int(a), int(b), max(low, floor), min(high, top))
-        for (a, b), ends in zip(pairs, covering, strict=True)
-        for low, high in _complement_ranges(panel.edges, ends)
-        if min(high, top) - max(low, floor) >= shortest
+        for (a, b), ranges in zip(pairs, separated, strict=True)
+        for sign, low, high in ranges
+        if sign > 0 and high - low > MIN_WIDTH and min(high, top) - max(low, floor) >= shortest
     ]
     middle = np.array([expit((low + high) / 2) for *_, low, high in intervals])
     values = panel.curves.evaluate(middle).T
@@ -415,23 +415,6 @@ def band_intervals(panel: PanelCurves, critical: float) -> list[tuple[int, int, 
         (a, b, low, high) if value[a] > value[b] else (b, a, low, high)
         for (a, b, low, high), value in zip(intervals, values, strict=True)
     ]
-
-
-def _join_ranges(ranges: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
-    """Return sorted ranges (model, low, high), with overlapping ranges of a model joined."""
-    result: list[tuple[int, float, float]] = []
-    for model, low, high in sorted(ranges):
-        if result and result[-1][0] == model and low <= result[-1][2]:
-            result[-1] = (model, result[-1][1], max(high, result[-1][2]))
-        else:
-            result.append((model, low, high))
-    return result
-
-
-def _complement_ranges(edges: Floats, ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return gaps (low, high) above MIN_WIDTH between ascending ranges, from the first to the last edge."""
-    ends = [float(edges[0]), *(end for limits in ranges for end in limits), float(edges[-1])]
-    return [(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if high - low > MIN_WIDTH]
 
 
 def _log_odds_to_prior(panel: PanelCurves, log_odds: float) -> float:

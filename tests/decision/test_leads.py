@@ -95,7 +95,8 @@ def test_the_frame_is_in_the_order_of_priors_and_marks_the_lead():
 
 
 def covering_zero(edges, difference, half_width):
-    return leads.intervals_covering_zero(edges, difference[None], half_width[None])[0]
+    (ranges,) = leads.list_separated_ranges(edges, difference[None], half_width[None])
+    return [(low, high) for sign, low, high in ranges if sign <= 0]
 
 
 def test_undecided_stretches_and_the_interval_that_holds_the_crossing():
@@ -181,8 +182,6 @@ def test_unknown_crossings_stretches_that_touch_and_gaps_of_rounding(monkeypatch
     assert leads._delta_error(edges, rising, known, edges[-1]) == pytest.approx(0.2 / 0.5 * at * (1 - at))
     assert np.isnan(leads._delta_error(edges, [Chebyshev([1.0])] * (len(edges) - 1), known, -2.0))
     assert np.isnan(leads._delta_error(edges, rising, np.inf * known, -2.0))
-    apart = [(1, 4.0, 6.0), (0, 1.0, 2.0), (1, 6.0, 7.0), (0, 3.0, 4.0), (1, 5.0, 5.5), (2, 6.5, 8.0)]
-    assert leads._join_ranges(apart) == [(0, 1.0, 2.0), (0, 3.0, 4.0), (1, 4.0, 7.0), (2, 6.5, 8.0)]
     behind = [(-3.5, -3.0), (-2.5, -2.0), (-2.0 + leads.MIN_WIDTH / 2, -1.0)]
     monkeypatch.setattr(leads, "band_intervals", lambda *_: [(0, 1, *limits) for limits in behind])
     found = leads.leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)
