@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -54,6 +54,10 @@ from skewanova.inference.runs import component_frame
 from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign
 
+#: Frames by name.
+Frames = dict[str, pd.DataFrame]
+
+
 #: Folds or halvings for each contrast that Hotelling's test needs for its covariance matrix.
 FOLDS_PER_CONTRAST = 5
 
@@ -74,16 +78,18 @@ class Options:
     pairwise: str
     p_adjust: str | None
     control: str | None
-    rope: float
+    rope: Any  #: of differences that are not `of_areas`, above 1 too, or None for no tests of equivalence
     rng: Seed
+    of_areas: InitVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, of_areas: bool) -> None:
         check_alpha(self.alpha)
         if check_choice(self.pairwise, PAIRWISE_CHOICES, "pairwise") != "auto":
             choose_adjustment(self.pairwise, self.p_adjust, self.control, name="pairwise")
         elif self.p_adjust is not None:
             check_choice(self.p_adjust, ADJUSTMENTS, "p_adjust")
-        check_rope(self.rope)
+        if of_areas or self.rope is not None:
+            check_rope(self.rope, of_areas=of_areas)
         make_generator(self.rng)
 
     def check_control(self, models: Sequence[str]) -> None:
@@ -102,7 +108,7 @@ class Analysis:
     """Results of all tests (the primary test first), frames by name, and warnings."""
 
     tests: Sequence[AnovaResult | OmnibusResult]
-    frames: dict[str, pd.DataFrame]
+    frames: Frames
     warnings: Sequence[str] = ()
 
 
@@ -127,7 +133,7 @@ class DesignAnalysis(ABC):
         measures, alpha = self.evaluation, self.options.alpha
         return two_way_anova(measures.iauprec, alpha=alpha), three_way_anova(measures.auprec, alpha=alpha)
 
-    def describe_published(self) -> dict[str, pd.DataFrame]:
+    def describe_published(self) -> Frames:
         """Return frames `residuals` (2-way ANOVA) and, with several priors, `prior_pairs` (3-way)."""
         two_way, three_way = self.published
         frames = {"residuals": two_way.residuals()}
@@ -135,15 +141,12 @@ class DesignAnalysis(ABC):
             frames["prior_pairs"] = tukey_hsd(three_way, factor="prior", alpha=self.options.alpha).to_frame()
         return frames
 
-    def build_frames(
-        self, decisions: pd.DataFrame, pairs: pd.DataFrame, **frames: pd.DataFrame
-    ) -> dict[str, pd.DataFrame]:
+    def build_frames(self, decisions: pd.DataFrame, pairs: pd.DataFrame, **frames: pd.DataFrame) -> Frames:
         """Return `frames`, pairs, ranking, difference_curves; prior_pairs, residuals, components or empty."""
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
-        letters = group_models(measures.models, pairs, options.control)
-        ranking = ranking_frame(measures, decisions, letters=letters, alpha=options.alpha)
-        ranking = limit_ranks(ranking, pairs, options)
+        ranking = ranking_frame(measures, decisions, letters=None, alpha=options.alpha)
+        ranking = group_by_pairs(ranking, pairs, options)
         curves = difference_curves(measures, alpha=options.alpha, control=options.control, rng=options.rng)
         empty = {
             "prior_pairs": pd.DataFrame(columns=PRIOR_PAIR_COLUMNS),
@@ -153,11 +156,14 @@ class DesignAnalysis(ABC):
         return {**empty, "pairs": pairs, "ranking": ranking, "difference_curves": curves, **frames}
 
 
-def limit_ranks(ranking: pd.DataFrame, pairs: pd.DataFrame, options: Options) -> pd.DataFrame:
-    """Return the ranking, its rank_low and rank_high replaced by primary `pairs`; with bh, as it is."""
+def group_by_pairs(ranking: pd.DataFrame, pairs: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return the ranking with `group` and, unless by bh, rank_low and rank_high, by primary `pairs`."""
+    models = ranking["model"].tolist()
+    letters = group_models(models, pairs, options.control)
+    ranking = ranking.assign(group=[letters.get(model, "") for model in models])
     if options.p_adjust == "bh":  # which does not hold all ranks at once
         return ranking
-    ranks = rank_intervals(ranking["model"].tolist(), pairs[pairs["role"] == "primary"])
+    ranks = rank_intervals(models, pairs[pairs["role"] == "primary"])
     return ranking.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])
 
 
@@ -306,13 +312,14 @@ class FoldTests:
             settings["p_adjust"] = None
         return posthoc(self.source, method=method, ratio=self.ratio, order=self.models, rng=rng, **settings)
 
-    def describe_pairs(self, rope: float | None) -> dict[str, pd.DataFrame]:
+    def describe_pairs(self) -> Frames:
         """Return the frames `effects` and, unless `rope` is None, `equivalence`, a row a pair."""
         options = self.options
         shared: dict[str, Any] = {"ratio": self.ratio, "order": self.models}
         frames = {"effects": effects(self.source, alpha=options.alpha, control=options.control, **shared)}
-        if rope is not None:
-            frames["equivalence"] = equivalence(self.source, rope=rope, **options.family_options, **shared)
+        if options.rope is not None:
+            shared |= options.family_options
+            frames["equivalence"] = equivalence(self.source, rope=options.rope, **shared)
         return frames
 
     def list_warnings(self) -> list[str]:
@@ -342,7 +349,7 @@ class FoldsAnalysis(DesignAnalysis):
         primary, *secondary = tests.test_models()
         report_stage("pairs of models")
         pairs = tests.test_pairs(self._compare_as_published(tests.pairwise))
-        sizes = tests.describe_pairs(options.rope)
+        sizes = tests.describe_pairs()
         checks = assumptions(measures.iauprec, alpha=options.alpha)
         frames = self.build_frames(decisions, pairs, assumptions=checks, **sizes, **self.describe_published())
         return Analysis((primary, *self.published, *secondary), frames, warn_each(tests.list_warnings()))

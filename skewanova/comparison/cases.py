@@ -19,7 +19,7 @@ from scipy import special
 
 from skewanova.base.checks import Floats, InputError, SkewanovaWarning, warn_each, warn_once
 from skewanova.base.text import report_stage
-from skewanova.comparison.analysis import Analysis, DesignAnalysis
+from skewanova.comparison.analysis import Analysis, DesignAnalysis, Frames
 from skewanova.inference import single_test_set
 from skewanova.inference.catalogue import get_test, name_family
 from skewanova.inference.effect_sizes import add_effect_sizes, add_equivalence_tests
@@ -79,7 +79,7 @@ class CasesAnalysis(DesignAnalysis):
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Return the omnibus test, frames and warnings; `decisions` is the frame of `decision_table`."""
-        measures, options = self.evaluation, self.options
+        measures = self.evaluation
         report_stage("tests of all models")
         prior, support = measures.deployment_prior, measures.support
         measured = self.measure([prior, *map(as_deployment_prior, measures.priors)])
@@ -91,7 +91,7 @@ class CasesAnalysis(DesignAnalysis):
         clustered = areas.sample.clustered
         checks = check_sizes(support, prior.low, result.estimate, limits.error, clustered=clustered)
         del areas  # whose jackknife values are large
-        differences = self.describe_pairs(result, limits.spread, options.rope)
+        differences = self.describe_pairs(result, limits.spread)
         frames = self.build_frames(decisions, pairs, assumptions=checks, **differences)
         low, high = limits.limits
         frames["ranking"] = frames["ranking"].assign(conf_low=low, conf_high=high)
@@ -104,14 +104,12 @@ class CasesAnalysis(DesignAnalysis):
         numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
         return make_omnibus_result(self.primary_test, "primary", FTest(*map(np.asarray, numbers)))
 
-    def describe_pairs(
-        self, result: CasesComparison, spread: Floats, rope: float | None
-    ) -> dict[str, pd.DataFrame]:
+    def describe_pairs(self, result: CasesComparison, spread: Floats) -> Frames:
         """Return `effects`, in SDs `spread` (n_pairs,), and, unless `rope` is None, `equivalence`."""
         options, differences = self.options, build_difference_frame(result).assign(spread=spread)
         frames = {"effects": add_effect_sizes(differences, alpha=options.alpha, control=options.control)}
-        if rope is not None:
-            frames["equivalence"] = compute_posterior(result, rope, options.family_options)
+        if options.rope is not None:
+            frames["equivalence"] = compute_posterior(result, options.rope, options.family_options)
         return frames
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:

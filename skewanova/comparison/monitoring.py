@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -32,6 +32,7 @@ from skewanova.base.text import Table, build_table, format_column, format_limits
 from skewanova.comparison import diff
 from skewanova.comparison.result import Comparison
 from skewanova.curves.estimators import ESTIMATORS
+from skewanova.decision.verdict import list_contenders
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import compute_pair_tests, measure_arcsine_areas
 from skewanova.priors import mixtures
@@ -359,7 +360,7 @@ def _judge_batches(
 ) -> pd.DataFrame:
     """Return `MONITOR_COLUMNS[1:]`, a row a batch: its shortest window "changed", else the batch alone."""
     windows = _estimate_windows(pooled, counts, looks)
-    ranges, limits = _list_leader_ranges(leaders), zip(windows["conf_low"], windows["conf_high"], strict=True)
+    ranges, limits = list_contenders(leaders), zip(windows["conf_low"], windows["conf_high"], strict=True)
     states = [_classify_state(ranges, chosen, interval) for interval in limits]
     windows["leaders"], windows["state"] = zip(*states, strict=True)
     ordered = windows.assign(other=windows["state"] != "changed").sort_values(
@@ -509,17 +510,11 @@ def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:
     return BinnedScores(edges, counts, no_scores, no_scores, no_scores)
 
 
-def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[str]]]:
-    """Return (lowest prior, highest prior, models that may be the best) of each range, in ascending order."""
-    groups: Any = leaders.groupby(["prior_low", "prior_high"], sort=True)["contender"]
-    return [(*limits, [str(name) for name in names]) for limits, names in groups]
-
-
 def _classify_state(
-    ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
+    ranges: Iterable[tuple[tuple[str, ...], float, float]], chosen: str, interval: tuple[float, float]
 ) -> tuple[str, str]:
     """Return contenders; "choice", "open", "changed" if `chosen` is in all, some, no ranges, or "beyond"."""
-    overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
+    overlapping = [names for names, low, high in ranges if low <= interval[1] and high >= interval[0]]
     if not overlapping:
         return "", "beyond"
     is_contender = [chosen in names for names in overlapping]

@@ -42,6 +42,7 @@ from skewanova.priors.weightings import PriorLike
 from skewanova.report import sentences
 from skewanova.report.document import PartsResult
 from skewanova.report.pairs_verdict import write_class_choice, write_datasets_verdict
+from skewanova.report.screen import build_datasets_screen
 from skewanova.report.source import format_level, get_control, select_primary
 from skewanova.report.tables import (
     ACROSS_TABLE,
@@ -198,8 +199,6 @@ class DatasetsComparison(PartsResult):
 
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
         """Return title, subject, deployment_prior, screen (in `colors`), phrases[data set]["choose"]."""
-        from skewanova.report.screen import build_datasets_screen
-
         return {
             "title": f"{len(self.ranking)} classifiers compared on {len(self.comparisons)} data sets",
             "subject": f"{len(self.comparisons)} data sets, each counted once",

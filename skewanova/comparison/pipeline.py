@@ -26,7 +26,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.rounding import limit_blas_threads
 from skewanova.base.text import report_stage
-from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Options
+from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Frames, Options
 from skewanova.comparison.cases import RunsAnalysis, TestSetAnalysis
 from skewanova.comparison.result import Comparison
 from skewanova.curves.estimators import ESTIMATORS
@@ -35,7 +35,7 @@ from skewanova.decision.choice import choose_models, decision_table, ranking_ord
 from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_priors_frame, find_regions, leaders_frame
 from skewanova.decision.planning import count_compared_pairs, plan_sample_sizes
-from skewanova.decision.verdict import REVERSING_CHECKS, select_supported_part
+from skewanova.decision.verdict import REVERSING_CHECKS, list_advice, select_supported_part
 from skewanova.evaluation.curve_frames import support, write_support_warnings
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.diagnostics import soundness
@@ -56,7 +56,7 @@ def build_decision_frames(
     decision_table: pd.DataFrame,
     options: Options,
     differences: pd.DataFrame | None = None,
-) -> dict[str, pd.DataFrame]:
+) -> Frames:
     """Return frames by name: crossings, leaders, differing_priors, decisions, choices, support and plans.
 
     `differences` are those over folds, whose critical value the compared pairs use; if None, it is computed.
@@ -215,7 +215,7 @@ def compare(
 
 def _run_analysis(
     measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
-) -> tuple[dict[str, pd.DataFrame], list[str]]:
+) -> tuple[Frames, list[str]]:
     """Return all frames but auprec and iauprec, by name, `mixed` last among the tests, and the warnings."""
     kinds: dict[str, type[DesignAnalysis]] = {"test_set": TestSetAnalysis, "runs": RunsAnalysis}
     design = kinds.get(measures.design.kind, FoldsAnalysis)(measures, options)
@@ -230,8 +230,7 @@ def _run_analysis(
         "regions": find_regions(measures),
         "assumptions": pd.concat([result.frames["assumptions"], checks], ignore_index=True),
     }
-    is_suspicious = checks["check"].isin(SUSPICIOUS_CHECKS) & (checks["advice"] != "")
-    suspicions = warn_each(checks.loc[is_suspicious, "advice"])
+    suspicions = warn_each(list_advice(checks, SUSPICIOUS_CHECKS))
     part = select_supported_part(measures)
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")

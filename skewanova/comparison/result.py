@@ -8,18 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skewanova.base.checks import check_subset, suggest_name
 from skewanova.base.text import Table, format_item, format_section, shorten_name, shorten_names, wrap_lines
 from skewanova.inference.catalogue import get_test
-from skewanova.report import publication, sentences
-from skewanova.report.publication import Prose
+from skewanova.report import document, publication, screen, sentences
+from skewanova.report.publication import Paper, Prose
 from skewanova.report.source import ReportSource, TestedResult, get_control
 from skewanova.report.tables import NOT_RELIABLE, TABLES, build_performance_table
-
-if TYPE_CHECKING:
-    from skewanova.report.publication import Paper
 
 #: Sentences of one list in a summary; `conclusions` and the frames have all.
 MAX_CONCLUSIONS = 20
@@ -151,9 +148,8 @@ class PublishedResult(TestedResult):
         \bottomrule
         """
         label = None if label is None else publication.check_label(label)
-        chosen = publication.build_publication_table(
-            self, table, columns=columns, rows=rows, digits=digits, caption=caption
-        )
+        options: dict[str, Any] = {"columns": columns, "rows": rows, "digits": digits, "caption": caption}
+        chosen = publication.build_publication_table(self, table, **options)
         return publication.write_latex(chosen, siunitx=siunitx, label=label)
 
     def to_markdown(self, table: str | None = None, **options: Any) -> str:
@@ -168,9 +164,7 @@ class PublishedResult(TestedResult):
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
         """Write the report, all tables, and figures in these formats to a folder; return its path."""
-        from skewanova.report.document import write_folder  # loads jinja2
-
-        return write_folder(self, directory, figures=figures)
+        return document.write_folder(self, directory, figures=figures)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -230,11 +224,8 @@ class Comparison(PublishedResult, ReportSource):
 
     def _repr_html_(self) -> str:
         """Return the verdict, AUPREC along the prior and the ranking as HTML, for a notebook."""
-        from skewanova.report.document import render_notebook
-        from skewanova.report.screen import build_screen
-
-        chart = next(iter(build_screen(self).charts), None)
-        return render_notebook(self, self._build_short_ranking(), chart)
+        chart = next(iter(screen.build_screen(self).charts), None)
+        return document.render_notebook(self, self._build_short_ranking(), chart)
 
     @property
     def methods(self) -> Prose:
@@ -246,15 +237,11 @@ class Comparison(PublishedResult, ReportSource):
 
         ``result.for_paper().save("paper")`` writes them as LaTeX that compiles.
         """
-        from skewanova.report.publication import build_paper, write_caption
-
-        return build_paper(self, "regions", write_caption(self))
+        return publication.build_paper(self, "regions", publication.write_caption(self))
 
     def _render_page(self, provenance: Mapping[str, Any]) -> str:
         """Return the report as an HTML document."""
-        from skewanova.report.document import render_page
-
-        return render_page(self, provenance)
+        return document.render_page(self, provenance)
 
     @property
     def conclusions(self) -> tuple[str, ...]:

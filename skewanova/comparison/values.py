@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skewanova.base.checks import Floats, InputError, Seed, check_rope, warn_each
+from skewanova.base.checks import Floats, InputError, Seed, warn_each
 from skewanova.base.rounding import argsort_descending, is_maximum, limit_blas_threads, snap_ties
 from skewanova.base.text import format_section, report_stage, shorten_names, wrap_lines
-from skewanova.comparison.analysis import FoldTests, Options, choose_datasets_test, group_models, limit_ranks
-from skewanova.comparison.cases import CasesComparison, TestSetAnalysis
+from skewanova.comparison.analysis import FoldTests, Frames, Options, choose_datasets_test, group_by_pairs
+from skewanova.comparison.cases import TestSetAnalysis
 from skewanova.comparison.pipeline import SUSPICIOUS_CHECKS
 from skewanova.comparison.result import PublishedResult
 from skewanova.curves.estimators import ROC_AUC
@@ -25,7 +25,7 @@ from skewanova.decision.joint_curves import join_areas
 from skewanova.decision.leads import CROSSING_COLUMNS, interpolate_crossings
 from skewanova.decision.measures import Measure, MeasuredCases, limit_areas, measure_gains
 from skewanova.decision.posterior import probability_best
-from skewanova.decision.verdict import Verdict
+from skewanova.decision.verdict import Verdict, list_advice
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.diagnostics import assumptions, soundness
@@ -34,9 +34,9 @@ from skewanova.inference.paired_test_set import get_test_set
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import list_sample_warnings
 from skewanova.priors.weightings import UniformPrior, as_deployment_prior
-from skewanova.report import sentences
+from skewanova.report import document, publication, sentences
 from skewanova.report.pairs_verdict import CLASS_RISKS, write_values_verdict
-from skewanova.report.publication import Prose, write_values_methods
+from skewanova.report.publication import Paper, Prose
 from skewanova.report.source import FRAMES
 from skewanova.report.tables import VALUES_TABLES
 from skewanova.scores.design import FoldDesign, as_design, design_without_cases, fold_mean_interval
@@ -133,14 +133,12 @@ class ValuesComparison(PublishedResult):
     @property
     def methods(self) -> Prose:
         """Methods section for a paper, as text, Markdown, LaTeX or BibTeX."""
-        return Prose(tuple(write_values_methods(self)))
+        return Prose(tuple(publication.write_values_methods(self)))
 
-    def for_paper(self) -> Any:
+    def for_paper(self) -> Paper:
         """Return a Paper: `results`, `methods`, `table`, `caption`, `references`; `save` draws its figure."""
-        from skewanova.report.publication import build_paper
-
         text = f"Differences in {self.measure} between pairs of models, with confidence intervals."
-        return build_paper(self, "pairs", text)
+        return publication.build_paper(self, "pairs", text)
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -161,9 +159,7 @@ class ValuesComparison(PublishedResult):
 
     def _render_page(self, provenance: Mapping[str, Any]) -> str:
         """Return the report as an HTML document."""
-        from skewanova.report.document import render_values_page
-
-        return render_values_page(self, provenance)
+        return document.render_values_page(self, provenance)
 
 
 @limit_blas_threads()
@@ -232,12 +228,11 @@ def compare_values(
     >>> compare_values(values, measure="accuracy", design="kfold").verdict.choose
     'Use forest.'
     """
-    options = Options(alpha, pairwise, p_adjust, control, 0.0, rng)
-    check_rope(rope or 0.0, of_areas=False)
+    options = Options(alpha, pairwise, p_adjust, control, rope, rng, of_areas=False)
     if isinstance(measure, Measure):
         if not greater_is_better and measure.greater_is_better:
             raise InputError(f"greater_is_better=False does not fit {measure.name}; leave it out")
-        return _compare_scores(values, measure, options, rope=rope, design=design)
+        return _compare_scores(values, measure, options, design)
     report_stage("values")
     table = read_values(values, measure=measure)
     options.check_control(table.models)
@@ -245,7 +240,7 @@ def compare_values(
     gains = _order_gains(table, 1.0 if greater_is_better else -1.0, unit)
     primary, notes = choose_primary_tests(unit, options, (stated.n_folds, len(table.models)))
     tests = FoldTests(gains, list(gains["model"].unique()), stated, options, primary)
-    settings = {"greater_is_better": greater_is_better, "unit": unit, "rope": rope}
+    settings = {"greater_is_better": greater_is_better, "unit": unit}
     frames, warnings = _analyse_folds(tests, table, settings)
     notes += warnings
     return _make_comparison(table, stated, options, settings=settings, frames=frames, notes=notes)
@@ -289,15 +284,17 @@ def _order_gains(table: ValueTable, sign: float, unit: str) -> pd.DataFrame:
     frame = table.values.rename(columns={"value": "iauprec"})
     frame["iauprec"] *= sign
     gains, names = build_fold_table(frame)
-    ordered = [frame[frame["model"] == names[i]] for i in _order_models(gains, unit)]
-    return pd.concat(ordered, ignore_index=True)
+    order = argsort_descending(gains.mean(axis=0))
+    if unit == "data set":  # by mean rank, then by mean
+        order = [order[i] for i in argsort_descending(-_mean_ranks(gains[:, order]))]
+    return pd.concat([frame[frame["model"] == names[i]] for i in order], ignore_index=True)
 
 
 def _analyse_folds(
     tests: FoldTests, table: ValueTable, settings: Mapping[str, Any], *, size: Floats | None = None
-) -> tuple[dict[str, pd.DataFrame], list[str]]:
+) -> tuple[Frames, list[str]]:
     """Return frames by name, warnings; `size` (effective cases by model) puts limits of means on logits."""
-    options, unit, rope = tests.options, settings["unit"], settings["rope"]
+    options, unit = tests.options, settings["unit"]
     report_stage("tests of all models")
     omnibus = tests.test_models()
     report_stage("pairs of models")
@@ -307,7 +304,7 @@ def _analyse_folds(
         "tests": pd.concat([test.to_frame() for test in omnibus], ignore_index=True),
         "pairs": pairs,
         "ranking": _rank(tests, pairs, unit, sign=1.0 if settings["greater_is_better"] else -1.0, size=size),
-        **tests.describe_pairs(rope),
+        **tests.describe_pairs(),
         "assumptions": assumptions(tests.frame, alpha=options.alpha),
         "plans": planning.plan_folds(tests.frame, tests.design, _set_target(options, tests.models)),
     }
@@ -377,14 +374,6 @@ def _mean_ranks(gains: Floats) -> Floats:
     return np.asarray(rankdata(snap_ties(-gains), axis=1).mean(axis=0))
 
 
-def _order_models(gains: Floats, unit: str) -> list[int]:
-    """Return indices of the models, best first: by the mean, or over data sets by mean rank, then mean."""
-    order = argsort_descending(gains.mean(axis=0))
-    if unit == "data set":
-        order = [order[i] for i in argsort_descending(-_mean_ranks(gains[:, order]))]
-    return order
-
-
 def _rank(
     tests: FoldTests, pairs: pd.DataFrame, unit: str, *, sign: float, size: Floats | None
 ) -> pd.DataFrame:
@@ -409,11 +398,8 @@ def _make_ranking(
     """Return the ranking in order of `models`, of `sign` times gains; with bh, rank_low 1, rank_high n."""
     frame = pd.DataFrame({"model": models, "rank_low": 1, "rank_high": len(models), **columns})
     low, high = np.sort([sign * frame["conf_low"], sign * frame["conf_high"]], axis=0)
-    letters = group_models(models, pairs, options.control)
-    groups = [letters.get(model, "") for model in models]
-    frame = frame.assign(rank=frame.index + 1, conf_low=low, conf_high=high, group=groups)
-    frame["mean"] *= sign
-    return limit_ranks(frame, pairs, options)[list(VALUES_RANKING_COLUMNS)]
+    frame = frame.assign(rank=frame.index + 1, conf_low=low, conf_high=high, mean=sign * frame["mean"])
+    return group_by_pairs(frame, pairs, options)[list(VALUES_RANKING_COLUMNS)]
 
 
 # --- measures of scores -------------------------------------------------------------------------------------
@@ -424,7 +410,7 @@ MIN_CLASS_SIZE = 30
 
 
 def _compare_scores(
-    scores: object, measure: Measure, options: Options, *, rope: float | None, design: str | FoldDesign
+    scores: object, measure: Measure, options: Options, design: str | FoldDesign
 ) -> ValuesComparison:
     """Return the comparison of a measure of held-out scores, over folds, runs or the cases of a test set."""
     report_stage("scores")
@@ -441,14 +427,13 @@ def _compare_scores(
     frame = frame.assign(value=measure.mean(evaluation.curves))
     values = ValueTable(frame, measure.name, source=complete.source)
     means = measure.sign * frame.groupby("model", sort=False)["value"].mean()
-    evaluation = evaluation.reorder_models(means.index[argsort_descending(means.to_numpy())].tolist())
-    settings = {"greater_is_better": measure.greater_is_better, "unit": unit, "rope": rope}
+    evaluation = evaluation.reorder_models(means.index[argsort_descending(means)].tolist())
+    settings: dict[str, Any] = {"greater_is_better": measure.greater_is_better, "unit": unit}
     if prior is not None:
         settings |= {"deployment_prior": prior.describe(), "deployment_limits": (prior.low, prior.high)}
         settings["measure_description"] = measure.describe()
     if unit == "test set":
-        analysis = TestSetAnalysis(evaluation, options)
-        frames, warnings = _analyse_cases(analysis, measure, values, rope=rope)
+        frames, warnings = _analyse_cases(TestSetAnalysis(evaluation, options), measure, values)
     else:
         gains = _order_gains(values, measure.sign, unit)
         tests = FoldTests(gains, evaluation.models, stated, options)
@@ -456,7 +441,7 @@ def _compare_scores(
         frames, warnings = _analyse_folds(tests, values, settings, size=size)
     checks = soundness(evaluation)
     frames["assumptions"] = pd.concat([frames["assumptions"], checks], ignore_index=True)
-    suspicions = checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS) & (checks["advice"] != ""), "advice"]
+    suspicions = list_advice(checks, SUSPICIOUS_CHECKS)
     unmet = measure.list_unmet_targets(evaluation.curves)
     notes += [*warnings, *evaluation.warnings, *warn_each([*suspicions, *unmet])]
     if prior is not None:
@@ -479,9 +464,7 @@ def _adapt_design(design: FoldDesign, measure: Measure) -> tuple[FoldDesign, str
     return replace(design, kind="independent", reason=reason), unit
 
 
-def _follow_prior(
-    evaluation: Evaluation, measure: Measure, design: FoldDesign, options: Options
-) -> dict[str, pd.DataFrame]:
+def _follow_prior(evaluation: Evaluation, measure: Measure, design: FoldDesign, options: Options) -> Frames:
     """Return `by_prior` (prior, model, rank, value); if variances exist, difference_curves, crossings."""
     grid, models, folds = bands.difference_grid(evaluation), evaluation.models, evaluation.folds
     rows = pd.DataFrame(measure.by_prior(evaluation.curves, grid), index=pd.Index(list(evaluation.curves)))
@@ -513,12 +496,11 @@ def _follow_prior(
 
 
 def _analyse_cases(
-    analysis: TestSetAnalysis, measure: Measure, table: ValueTable, *, rope: float | None
-) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    analysis: TestSetAnalysis, measure: Measure, table: ValueTable
+) -> tuple[Frames, list[str]]:
     """Return frames as `_analyse_folds`, by jackknife tests (p of all models nan if refused); warnings."""
     evaluation, options = analysis.evaluation, analysis.options
-    measured = _measure_cases(evaluation, measure, options.alpha)
-    areas = measured.areas
+    areas, (low, high) = _measure_cases(evaluation, measure, options.alpha)
     report_stage("tests of all models")
     result = analysis.compare(areas)
     report_stage("pairs of models")
@@ -528,12 +510,18 @@ def _analyse_cases(
     refusable, tests = measure.rule is None and len(result.models) > 2, analysis.test_models(result)
     checks = _check_class_sizes(areas.sample, refusable=refusable)
     refused = warn_each(advice for advice in checks["advice"] if advice and refusable)
+    gains = result.estimate
+    p_best = probability_best(gains, areas.area_covariance, df=areas.sample.df, rng=options.rng)
+    ranking = _make_ranking(
+        result.models, pairs, options, sign=measure.sign, mean=gains, conf_low=low, conf_high=high,
+        p_best=p_best, std=np.nan, mean_rank=np.nan, n_best=is_maximum(gains).astype(int),
+    )  # fmt: skip
     frames = {
         "values": table.values,
         "tests": tests.to_frame().assign(**({"p_value": np.nan} if refused else {})),
         "pairs": pairs,
-        "ranking": _rank_cases(measured, result, pairs, options, sign=measure.sign),
-        **analysis.describe_pairs(result, result.std_error, rope),
+        "ranking": ranking,
+        **analysis.describe_pairs(result, result.std_error),
         "assumptions": checks,
         "plans": planning.build_plan(plan, result.models, evaluation.design, target),
     }
@@ -566,15 +554,3 @@ def _measure_cases(evaluation: Evaluation, measure: Measure, alpha: float) -> Me
         )
     rates, changes = test_set.measure_rates(evaluation.models, measure.threshold)
     return measure_gains(measure, (rates, changes), test_set.sample, alpha)
-
-
-def _rank_cases(
-    measured: MeasuredCases, result: CasesComparison, pairs: pd.DataFrame, options: Options, *, sign: float
-) -> pd.DataFrame:
-    """Return the frame `ranking` of values (`sign` times gains) on a test set; std and mean_rank are nan."""
-    models, mean, areas, (low, high) = [*result.models], result.estimate, measured.areas, measured.limits
-    p_best = probability_best(mean, areas.area_covariance, df=areas.sample.df, rng=options.rng)
-    return _make_ranking(
-        models, pairs, options, sign=sign, mean=mean, conf_low=low, conf_high=high,
-        p_best=p_best, std=np.nan, mean_rank=np.nan, n_best=is_maximum(mean).astype(int),
-    )  # fmt: skip

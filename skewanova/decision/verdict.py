@@ -373,9 +373,8 @@ class Judgement:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Advice of the checks that could reverse the choice, and the warnings of the design."""
-        frame = self.frames["assumptions"]
-        advice = frame.loc[frame["check"].isin(REVERSING_CHECKS) & (frame["advice"] != ""), "advice"]
-        return (*advice, *self.evaluation.design.warnings)
+        checks = self.frames["assumptions"]
+        return (*list_advice(checks, REVERSING_CHECKS), *self.evaluation.design.warnings)
 
     @cached_property
     def inverted(self) -> list[str]:
@@ -428,6 +427,12 @@ def build_evidence_frame(rows: Sequence[Any], low: float = np.nan, high: float =
     return pd.DataFrame(records, columns=list(EVIDENCE_COLUMNS))
 
 
+def list_advice(assumptions: pd.DataFrame, names: Collection[str]) -> list[str]:
+    """Return the advice of those of the checks with these names that failed."""
+    failed = assumptions["check"].isin(names) & (assumptions["advice"] != "")
+    return assumptions.loc[failed, "advice"].tolist()
+
+
 def select_supported_part(evaluation: Evaluation) -> DeploymentPrior | None:
     """Return the supported part of the deployment prior if its mass is in (0, 0.5), else None."""
     rarest = evaluation.support.smallest_prior
@@ -444,15 +449,17 @@ def clip_bands(differing: pd.DataFrame, low: float, high: float) -> list[BandRan
     return [band for band in clipped if band[2] < band[3] or band[2] == band[3] == low == high]
 
 
+def list_contenders(leaders: pd.DataFrame) -> list[tuple[tuple[str, ...], float, float]]:
+    """Return (models that may be the best, lowest, highest prior) of each range, in ascending order."""
+    groups: Any = leaders.groupby(["prior_low", "prior_high"], sort=True)["contender"]
+    return [(tuple(map(str, models)), *limits) for limits, models in groups]
+
+
 def contender_ranges(
     leaders: pd.DataFrame, low: float, high: float
 ) -> list[tuple[tuple[str, ...], float, float]]:
     """Return (contenders, low, high) of ranges within [low, high], neighbours of equal contenders joined."""
-    by_range: Any = leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True)
-    parts = [
-        (tuple(map(str, rows["contender"])), max(start, low), min(end, high))
-        for (start, end), rows in by_range
-    ]
+    parts = [(models, max(start, low), min(end, high)) for models, start, end in list_contenders(leaders)]
     inside = (part for part in parts if part[1] < part[2] or part[1] == part[2] == low == high)
     groups = [list(group) for _, group in groupby(inside, key=lambda part: set(part[0]))]
     return [(group[0][0], group[0][1], group[-1][2]) for group in groups]

@@ -17,10 +17,10 @@ from skewanova.comparison.monitoring import (
     STATES,
     MonitorReport,
     _classify_state,
-    _list_leader_ranges,
     monitor,
     simulate_critical_values,
 )
+from skewanova.decision.verdict import list_contenders
 from skewanova.inference import compare_test_set
 from skewanova.plotting import plot_monitor
 from skewanova.priors.mixtures import bin_scores
@@ -37,7 +37,7 @@ LEADERS = pd.DataFrame(
     ((0.4, 0.9), "changed", "B"), ((0.5, 0.9), "changed", "B"), ((0.001, 0.01), "choice", "A"),
 ])  # fmt: skip
 def test_state_of_the_chosen_model(limits, state, leaders):
-    assert _classify_state(_list_leader_ranges(LEADERS), "A", limits) == (leaders, state)
+    assert _classify_state(list_contenders(LEADERS), "A", limits) == (leaders, state)
 
 
 @pytest.mark.parametrize("state", STATES)
