@@ -29,7 +29,7 @@ from skewanova.base.text import report_stage
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_frame
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference import fold_statistics
+from skewanova.inference import fold_statistics, pairwise
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES, get_test
 from skewanova.inference.diagnostics import assumptions
@@ -40,14 +40,6 @@ from skewanova.inference.omnibus import (
     build_fold_table,
     omnibus_test,
     split_plot_anova,
-)
-from skewanova.inference.pairwise import (
-    PAIRWISE_TESTS,
-    PRIOR_PAIR_COLUMNS,
-    choose_adjustment,
-    posthoc,
-    tukey_by_prior,
-    tukey_hsd,
 )
 from skewanova.inference.ranks import compact_letters, rank_intervals
 from skewanova.inference.runs import component_frame
@@ -85,7 +77,7 @@ class Options:
     def __post_init__(self, of_areas: bool) -> None:
         check_alpha(self.alpha)
         if check_choice(self.pairwise, PAIRWISE_CHOICES, "pairwise") != "auto":
-            choose_adjustment(self.pairwise, self.p_adjust, self.control, name="pairwise")
+            pairwise.choose_adjustment(self.pairwise, self.p_adjust, self.control, name="pairwise")
         elif self.p_adjust is not None:
             check_choice(self.p_adjust, ADJUSTMENTS, "p_adjust")
         if of_areas or self.rope is not None:
@@ -138,7 +130,8 @@ class DesignAnalysis(ABC):
         two_way, three_way = self.published
         frames = {"residuals": two_way.residuals()}
         if three_way.residuals()["prior"].nunique() > 1:
-            frames["prior_pairs"] = tukey_hsd(three_way, factor="prior", alpha=self.options.alpha).to_frame()
+            pairs = pairwise.tukey_hsd(three_way, factor="prior", alpha=self.options.alpha)
+            frames["prior_pairs"] = pairs.to_frame()
         return frames
 
     def build_frames(self, decisions: pd.DataFrame, pairs: pd.DataFrame, **frames: pd.DataFrame) -> Frames:
@@ -149,7 +142,7 @@ class DesignAnalysis(ABC):
         ranking = group_by_pairs(ranking, pairs, options)
         curves = difference_curves(measures, alpha=options.alpha, control=options.control, rng=options.rng)
         empty = {
-            "prior_pairs": pd.DataFrame(columns=PRIOR_PAIR_COLUMNS),
+            "prior_pairs": pd.DataFrame(columns=pairwise.PRIOR_PAIR_COLUMNS),
             "residuals": pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
             "components": component_frame({}),
         }
@@ -297,20 +290,20 @@ class FoldTests:
 
     def test_pairs(self, published: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
         """Return `POSTHOC_COLUMNS`, a row a test and pair: the primary test, those `published`, secondary."""
-        others = _select_tests(PAIRWISE_TESTS, self.design, control=self.options.control is not None)
+        others = _select_tests(pairwise.PAIRWISE_TESTS, self.design, control=self.options.control is not None)
         primary = self.test_family(self.pairwise).assign(role="primary")
         secondary = [self.test_family(method) for method in others if method != self.pairwise]
         return pd.concat([primary, *published, *secondary], ignore_index=True)
 
     def test_family(self, method: str) -> pd.DataFrame:
         """Return `POSTHOC_COLUMNS` of a test, role not "primary", by `p_adjust` unless it adjusts itself."""
-        settings, rng = self.options.family_options, self.options.rng
+        settings = {**self.options.family_options, "ratio": self.ratio, "rng": self.options.rng}
         if method == "tukey":
             anova = two_way_anova(self.frame, alpha=self.options.alpha)
-            return tukey_hsd(anova, alpha=self.options.alpha, order=self.models).to_frame()
+            return pairwise.tukey_hsd(anova, alpha=self.options.alpha, order=self.models).to_frame()
         if not get_test(method).needs_adjustment:
             settings["p_adjust"] = None
-        return posthoc(self.source, method=method, ratio=self.ratio, order=self.models, rng=rng, **settings)
+        return pairwise.posthoc(self.source, method=method, order=self.models, **settings)
 
     def describe_pairs(self) -> Frames:
         """Return the frames `effects` and, unless `rope` is None, `equivalence`, a row a pair."""
@@ -364,5 +357,5 @@ class FoldsAnalysis(DesignAnalysis):
         """Return 2-3 frames `POSTHOC_COLUMNS` by Tukey: 2-way (unless primary), 3-way, one of all priors."""
         alpha, order = self.options.alpha, self.evaluation.models
         anovas = self.published[primary == "tukey" :]
-        frames = [tukey_hsd(anova, alpha=alpha, order=order).to_frame() for anova in anovas]
-        return [*frames, tukey_by_prior(self.evaluation.auprec, alpha=alpha, order=order)]
+        frames = [pairwise.tukey_hsd(anova, alpha=alpha, order=order).to_frame() for anova in anovas]
+        return [*frames, pairwise.tukey_by_prior(self.evaluation.auprec, alpha=alpha, order=order)]

@@ -232,8 +232,10 @@ def estimate_prior_from_tables(
     options["is_only"] = len(models) == 1
     estimates = {m: _estimate_model(cases[m], field_scores.select_model(m), **options) for m in models}
     prior: PriorEstimate | PooledPrior = estimates[models[0]]
-    if len(models) > 1:
-        prior = _pool_models(estimates, cases, field_scores, level, rng=rng)
+    if len(models) > 1 and any(item.method == "batches" for item in estimates.values()):
+        prior = _pool_widest(estimates)
+    elif len(models) > 1:
+        prior = _pool_models(estimates, _bin_cases(estimates, cases, field_scores), rng)
     result = PriorEstimates(estimates, prior, _list_assumptions(table, fold))
     notes += [] if fold is not None else _check_scales(table, estimates)
     for model, item in estimates.items():
@@ -283,26 +285,17 @@ def _check_scales(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> 
             )
 
 
-def _pool_models(
-    estimates: Mapping[str, PriorEstimate],
-    cases: Mapping[str, LabelledCases],
-    field_scores: UnlabelledScores,
-    level: float,
-    *,
-    rng: Seed,
-) -> PooledPrior:
-    """Return the prior pooled by covariance, or `_pool_widest` if models disagree or estimate batches."""
+def _pool_models(estimates: Mapping[str, PriorEstimate], bins: batches.CaseBins, rng: Seed) -> PooledPrior:
+    """Return the prior pooled by covariance, or `_pool_widest` if models disagree."""
     parts = [*estimates.values()]
-    if any(item.method == "batches" for item in parts):
-        return _pool_widest(estimates, level)
+    level = parts[0].confidence_level
     log_odds, ratio = _compute_joint_ratio(parts, np.full(len(parts), 1 / len(parts)))
-    bins = _bin_cases(estimates, cases, field_scores)
     n_bins = [len(item.bins.edges) + 1 for item in parts]
     best_prior = float(expit(log_odds[ratio.argmin()]))
     agreement = batches.assess_agreement(bins, n_bins, best_prior, rng=make_generator(rng))
     tested: dict[str, Any] = {"statistic": agreement.statistic, "p_value": agreement.p_value}
     if agreement.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
-        return replace(_pool_widest(estimates, level), **tested)
+        return replace(_pool_widest(estimates), **tested)
     log_odds, ratio = _compute_joint_ratio(parts, agreement.weights)
     best, last = int(ratio.argmin()), len(ratio) - 1
     conf_low, conf_high = expit(_invert_ratio(log_odds, ratio, level)).tolist()
@@ -362,7 +355,7 @@ def _bin_cases(
     return batches.CaseBins(grid[positive], grid[~positive], tables)
 
 
-def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
+def _pool_widest(estimates: Mapping[str, PriorEstimate]) -> PooledPrior:
     """Return the estimates' mean on the arcsine scale, the mean density, and the union of the intervals."""
     parts: Sequence[PriorEstimate] = [*estimates.values()]
     low, high = min(item.log_odds[0] for item in parts), max(item.log_odds[-1] for item in parts)
@@ -374,7 +367,7 @@ def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> Pooled
         estimate=float(np.sin(np.mean([np.arcsin(np.sqrt(item.estimate)) for item in parts])) ** 2),
         conf_low=min(item.conf_low for item in parts),
         conf_high=max(item.conf_high for item in parts),
-        confidence_level=level,
+        confidence_level=parts[0].confidence_level,
         log_odds=log_odds,
         log_density=np.log(density),
         weights=dict.fromkeys(estimates, 1 / len(parts)),

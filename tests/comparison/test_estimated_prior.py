@@ -145,7 +145,7 @@ def test_models_without_positives_and_copies_of_a_model():
     labelled, unlabelled = tables("A")
     twins = (pd.concat([part, part.assign(model="B")]) for part in (labelled, unlabelled))
     both, one = estimate(*twins), estimate(labelled, unlabelled)
-    twice = estimated_prior._pool_widest({"A": one.prior, "B": one.prior}, 0.95)
+    twice = estimated_prior._pool_widest({"A": one.prior, "B": one.prior})
     assert twice.log_density[::2] == pytest.approx(one.prior.log_density, abs=0.01)
     assert (both.prior.method, both.prior.p_value) == ("pooled", 1.0)
     for what in ("estimate", "conf_low", "conf_high"):
