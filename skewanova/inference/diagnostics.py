@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb, exp, lgamma
 from typing import Any
 
@@ -242,10 +242,6 @@ def _test_assumptions(values: Floats) -> dict[str, Any]:
     return tests | {"additivity": additivity_test(values)}
 
 
-#: Numbers in memory at a time.
-BLOCK_SIZE = 2_000_000
-
-
 #: Normal quantiles, and the envelopes about them.
 ENVELOPES = ("theoretical", "pointwise_low", "pointwise_high", "simultaneous_low", "simultaneous_high")
 
@@ -316,8 +312,7 @@ def residual_quantiles(
     standardized = residual / np.sqrt(square / (n - basis.shape[1]))
     theoretical = stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))  # Blom 1958
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
-    pointwise = _apply_by_column(draws, lambda part: np.quantile(part, tails, axis=0))
-    limits = (theoretical, *pointwise, *_rank_envelope(draws, confidence_level))
+    limits = theoretical, *np.quantile(draws, tails, axis=0), *_rank_envelope(draws, confidence_level)
     frame = frame[[*factors, "residual"]].assign(standardized=standardized)
     ordered = frame.sort_values("residual", kind="stable", ignore_index=True)
     return ordered.assign(**dict(zip(ENVELOPES, limits, strict=True)))
@@ -331,22 +326,10 @@ def _effect_basis(frame: pd.DataFrame, terms: Sequence[list[str]]) -> Floats:
     return np.asarray(left[:, size > 1e-10 * size[0]])
 
 
-def _apply_by_column(draws: Floats, compute: Callable[[Floats], Floats]) -> Floats:
-    """Return a function's results for blocks of whole columns, stacked side by side."""
-    columns = max(1, BLOCK_SIZE // len(draws))
-    starts = range(0, draws.shape[1], columns)
-    return np.hstack([compute(draws[:, start : start + columns]) for start in starts])
-
-
 def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:
     """Return lower and upper limits (n,) within which at least a share `level` of the rows lie entirely."""
-    last = len(draws) - 1
-
-    def depth(part: Floats) -> Floats:
-        """Return the least rank from either end, over a row's columns (n_rows, 1)."""
-        rank = part.argsort(axis=0).argsort(axis=0)
-        return np.asarray(np.minimum(rank, last - rank).min(axis=1, keepdims=True))
-
-    cut = int(np.quantile(_apply_by_column(draws, depth).min(axis=1), 1 - level, method="lower"))
-    low, high = _apply_by_column(draws, lambda part: np.sort(part, axis=0)[[cut, last - cut]])
+    rank, last = draws.argsort(axis=0).argsort(axis=0), len(draws) - 1
+    depth = np.minimum(rank, last - rank).min(axis=1)  # least rank from either end, over the columns
+    cut = int(np.quantile(depth, 1 - level, method="lower"))
+    low, high = np.sort(draws, axis=0)[[cut, last - cut]]
     return low, high

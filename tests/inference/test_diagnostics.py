@@ -310,15 +310,6 @@ def test_spread_has_no_test_where_the_residuals_of_each_model_are_of_one_size():
     assert checks.loc["spread", ["statistic", "p_value"]].isna().all()
 
 
-def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch):
-    result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
-    whole = residual_quantiles(result, n_draws=199)
-    for size in (450, 1):
-        monkeypatch.setattr(diagnostics, "BLOCK_SIZE", size)
-        found = residual_quantiles(result, n_draws=199)
-        pd.testing.assert_frame_equal(found, whole, check_exact=False, rtol=1e-12)
-
-
 @pytest.mark.parametrize("level", [0.3, 0.9])
 def test_the_envelope_of_ranks_is_the_narrowest_that_holds_the_share(level):
     draws = np.sort(np.random.default_rng(2).normal(size=(400, 5)), axis=1)
