@@ -90,12 +90,7 @@ def _iauprec_of_batch(steps: RecallSteps, weighting: DeploymentPrior, area_estim
         terms = estimators.step_terms(steps, weighting, area_estimator)
         return np.asarray(_sum_by_curve(terms, first) / _sum_by_curve(steps.height, first))
     priors, weights = weighting.quadrature()
-    return _weighted_mean(_auprec_of_batch(steps, priors, area_estimator), weights)
-
-
-def _weighted_mean(areas: Floats, weights: Floats) -> Floats:
-    """Return the weighted mean (n_curves,) of areas (n_curves, n_priors) over the priors."""
-    return np.asarray((areas * weights).sum(axis=1) / weights.sum())
+    return np.average(_auprec_of_batch(steps, priors, area_estimator), axis=1, weights=weights)
 
 
 def _auc_of_batch(steps: RecallSteps) -> Floats:
@@ -376,4 +371,4 @@ def measures_of_groups(
     nodes, weights = weighting.quadrature()
     areas = areas_of_groups(curves, np.append(priors, nodes), area_estimator)
     auprec, at_nodes = np.split(areas, [len(priors)], axis=1)
-    return GroupMeasures(auprec, _weighted_mean(at_nodes, weights), aucs_of_groups(curves))
+    return GroupMeasures(auprec, np.average(at_nodes, axis=1, weights=weights), aucs_of_groups(curves))

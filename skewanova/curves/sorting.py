@@ -51,8 +51,6 @@ def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | N
         keys[block] += positive[block]
     if sizes is None:
         keys.sort()
-    elif (sizes == sizes[0]).all():
-        keys.reshape(len(sizes), -1).sort(axis=1)
     else:
         for part in np.split(keys, np.cumsum(sizes)[:-1]):
             part.sort()

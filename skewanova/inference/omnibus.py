@@ -59,16 +59,14 @@ def _build_cell_table(
     return values, levels
 
 
-def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
-    """Return F (inf or nan) and a note on a table whose residuals are only rounding; None for others."""
-    return _find_degenerate_contrasts(model_contrasts(values), anova.variation_limit(values))
-
-
-def _find_degenerate_contrasts(contrasts: Floats, limit: float) -> tuple[FTest, str] | None:
-    """Return F (inf or nan) and a note if contrast scores (n_folds, df) have no error, else None."""
-    _, effect, error = contrast_f(contrasts)
-    n_folds, size = contrasts.shape
-    return degenerate_result(float(effect), float(error), limit=limit, df=(size, size * (n_folds - 1)))
+def find_degenerate(values: Floats, contrasts: Floats | None = None) -> tuple[FTest, str] | None:
+    """Return F (inf or nan) and a note if contrasts (of models) have rounding errors only, else None."""
+    scores = model_contrasts(values) if contrasts is None else contrasts
+    _, effect, error = map(float, contrast_f(scores))
+    n_folds, size = scores.shape
+    return degenerate_result(
+        effect, error, limit=anova.variation_limit(values), df=(size, size * (n_folds - 1))
+    )
 
 
 def degenerate_result(
@@ -333,7 +331,7 @@ def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, 
         ("prior", by_prior.sum(axis=-1) / np.sqrt(n_models)),
         ("model:prior", both.reshape(n_folds, -1)),
     ):
-        yield term, contrasts, _find_degenerate_contrasts(contrasts, anova.variation_limit(cube))
+        yield term, contrasts, find_degenerate(cube, contrasts)
 
 
 #: Grid of ratios of the variance between folds to the residual variance, for the search of the likelihood.
