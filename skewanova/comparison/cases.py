@@ -11,7 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,13 +45,8 @@ MIN_POSITIVES_TIMES_AREA = 10
 TEST_COLUMNS = ["std_error", "df", "statistic", "p_value", "p_adjusted", "conf_low", "conf_high"]
 
 
-class Limits(NamedTuple):
-    """Models' confidence limits, differences' SDs in one run (or standard errors), the best model's error."""
-
-    limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats]
-    spread: Floats
-    error: float
-    warnings: Sequence[str] = ()
+#: Models' limits, SDs of differences in one run (or standard errors), the best model's error, and warnings.
+Limits = tuple[tuple[Any, Any], Floats, float, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -87,17 +82,17 @@ class CasesAnalysis(DesignAnalysis):
         result = self.compare(areas)
         report_stage("pairs of models")
         at_priors = {p: self.compare(item) for p, item in zip(measures.priors, measured, strict=True)}
-        pairs, limits = self.compare_families(result, at_priors), self.compute_limits(areas, result)
+        pairs = self.compare_families(result, at_priors)
+        (low, high), spread, best_error, notes = self.compute_limits(areas, result)
         clustered = areas.sample.clustered
-        checks = check_sizes(support, prior.low, result.estimate, limits.error, clustered=clustered)
+        checks = check_sizes(support, prior.low, result.estimate, best_error, clustered=clustered)
         del areas  # whose jackknife values are large
-        differences = self.describe_pairs(result, limits.spread)
+        differences = self.describe_pairs(result, spread)
         frames = self.build_frames(decisions, pairs, assumptions=checks, **differences)
-        low, high = limits.limits
         frames["ranking"] = frames["ranking"].assign(conf_low=low, conf_high=high)
         if isinstance(result, RunsComparison):
             frames["components"] = result.components
-        return Analysis([self.test_models(result)], frames, limits.warnings)
+        return Analysis([self.test_models(result)], frames, notes)
 
     def test_models(self, result: CasesComparison) -> OmnibusResult:
         """Return the primary test of all models, an F test."""
@@ -167,12 +162,9 @@ class TestSetAnalysis(CasesAnalysis):
             warnings.simplefilter("ignore", SkewanovaWarning)  # each interval has its warning as a field
             items = [compute_interval(IntervalInputs(*options, precomputed=item), "auto") for item in spreads]
         notes = warn_each(dict.fromkeys(item.warning for item in items if item.warning))
-        return Limits(
-            ([item.conf_low for item in items], [item.conf_high for item in items]),
-            spread=result.std_error,
-            error=float(np.sqrt(np.diag(result.covariance))[0]),
-            warnings=(*single_test_set.list_sample_warnings(areas.sample), *notes),
-        )
+        limits = [item.conf_low for item in items], [item.conf_high for item in items]
+        error = float(np.sqrt(np.diag(result.covariance))[0])
+        return limits, result.std_error, error, (*single_test_set.list_sample_warnings(areas.sample), *notes)
 
 
 @dataclass(frozen=True)
@@ -209,7 +201,7 @@ class RunsAnalysis(CasesAnalysis):
             std_error, df = areas.means.model_errors()
             low, high = logit_interval(result.estimate, std_error, df=df, level=1 - alpha, size=size)
         error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
-        return Limits((low, high), _compute_spread(result, areas), error)
+        return (low, high), _compute_spread(result, areas), error, ()
 
 
 def _compute_spread(result: CasesComparison, areas: RunAreas) -> Floats:
