@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -29,18 +29,12 @@ from skewanova.base.text import report_stage
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_frame
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference import fold_statistics, pairwise
+from skewanova.inference import fold_statistics, omnibus, pairwise
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES, get_test
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.effect_sizes import effects, equivalence
-from skewanova.inference.omnibus import (
-    OMNIBUS_TESTS,
-    OmnibusResult,
-    build_fold_table,
-    omnibus_test,
-    split_plot_anova,
-)
+from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult
 from skewanova.inference.ranks import compact_letters, rank_intervals
 from skewanova.inference.runs import component_frame
 from skewanova.priors.weightings import PriorLike, as_deployment_prior
@@ -263,7 +257,7 @@ class FoldTests:
     def has_full_rank(self) -> bool:
         """True if differences vary over folds in every direction; halvings, if any, reach n_models - 1."""
         few = 0 < self.design.n_halvings < len(self.models) - 1
-        return not few and fold_statistics.has_full_rank(build_fold_table(self.frame)[0])
+        return not few and fold_statistics.has_full_rank(omnibus.build_fold_table(self.frame)[0])
 
     @property
     def omnibus(self) -> str:
@@ -283,10 +277,10 @@ class FoldTests:
         applicable = (name for name in _select_tests(OMNIBUS_TESTS, self.design) if name != self.omnibus)
         others = [name for name in applicable if self.has_full_rank or not get_test(name).needs_full_rank]
         roles = {self.omnibus: "primary", **dict.fromkeys(others, "secondary")}
-        options: dict[str, Any] = {"ratio": self.ratio, "rng": self.options.rng}
-        results = [omnibus_test(self.source, method=m, role=role, **options) for m, role in roles.items()]
+        test = partial(omnibus.omnibus_test, self.source, ratio=self.ratio, rng=self.options.rng)
+        results = [test(method=name, role=role) for name, role in roles.items()]
         several = isinstance(self.source, Evaluation) and len(self.source.priors) > 1
-        return [*results, split_plot_anova(self.source)] if several else results
+        return [*results, omnibus.split_plot_anova(self.source)] if several else results
 
     def test_pairs(self, published: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
         """Return `POSTHOC_COLUMNS`, a row a test and pair: the primary test, those `published`, secondary."""

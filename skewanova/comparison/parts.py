@@ -39,18 +39,11 @@ from skewanova.inference.effect_sizes import estimate_mean_effect
 from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_p_values, posthoc
 from skewanova.priors.weightings import PriorLike
-from skewanova.report import sentences
+from skewanova.report import sentences, tables
 from skewanova.report.document import PartsResult
 from skewanova.report.pairs_verdict import write_class_choice, write_datasets_verdict
 from skewanova.report.screen import build_datasets_screen
 from skewanova.report.source import format_level, get_control, select_primary
-from skewanova.report.tables import (
-    ACROSS_TABLE,
-    CLASS_PAIRS_TABLE,
-    CLASSES_TABLE,
-    HIERARCHICAL_TABLE,
-    write_group_note,
-)
 from skewanova.scores.reading import MulticlassScores, read_datasets
 from skewanova.scores.table import ScoreTable
 
@@ -182,9 +175,9 @@ class DatasetsComparison(PartsResult):
         rows = [(name, *(cells[name, model] for model in models)) for name in names]
         caption = "Mean IAUPREC (corrected standard error) by data set"
         return (
-            ACROSS_TABLE.build(self.ranking, groups=write_group_note(self.ranking)),
+            tables.ACROSS_TABLE.build(self.ranking, groups=tables.write_group_note(self.ranking)),
             Table("datasets", caption, ("Data set", *models), tuple(rows)),
-            HIERARCHICAL_TABLE.build(self.hierarchical, level=format_level(self.alpha)),
+            tables.HIERARCHICAL_TABLE.build(self.hierarchical, level=format_level(self.alpha)),
         )
 
     def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
@@ -273,10 +266,10 @@ def compare_datasets(
             "skewanova.compare_classes(scores)"
         )
     check_arguments(compare_datasets, options)
-    tables = read_datasets(scores, columns=columns, pos_label=pos_label)
-    check_same_models({name: table.models for name, table in tables.items()})
-    priors = dict.fromkeys(tables, deployment_prior)
-    comparisons = _compare_each("data set", tables, priors, alpha=alpha, rng=rng, **options)
+    data_sets = read_datasets(scores, columns=columns, pos_label=pos_label)
+    check_same_models({name: table.models for name, table in data_sets.items()})
+    priors = dict.fromkeys(data_sets, deployment_prior)
+    comparisons = _compare_each("data set", data_sets, priors, alpha=alpha, rng=rng, **options)
     means = _measure_means(comparisons)
     ranking = _build_ranking(means)
     order, control, p_adjust = ranking["model"].tolist(), options.get("control"), options.get("p_adjust")
@@ -303,11 +296,11 @@ def compare_datasets(
 
 
 def _compare_each(
-    part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, PriorLike], **options: Any
+    part: str, scores: Mapping[str, ScoreTable], priors: Mapping[str, PriorLike], **options: Any
 ) -> dict[str, Comparison]:
     """Return the comparison of each table at its prior, by name; no warning issued, errors name the part."""
     comparisons = {}
-    for name, table in tables.items():
+    for name, table in scores.items():
         with prefix_errors(f"{part} {name!r}"), warnings.catch_warnings():
             warnings.simplefilter("ignore", SkewanovaWarning)  # issued together, by data set or class
             comparisons[name] = compare(table, priors[name], **options)
@@ -483,9 +476,10 @@ class ClassesComparison(PartsResult):
     def _build_tables(self) -> tuple[Table, ...]:
         """Return the text tables of the ranking and of the pairs of all classes."""
         ranking, pairs = (frame.rename(columns={"class": "label"}) for frame in (self.ranking, self.pairs))
+        note = tables.write_group_note(ranking)
         return (
-            CLASSES_TABLE.build(ranking, level=format_level(self.alpha), groups=write_group_note(ranking)),
-            CLASS_PAIRS_TABLE.build(pairs, alpha=self.alpha),
+            tables.CLASSES_TABLE.build(ranking, level=format_level(self.alpha), groups=note),
+            tables.CLASS_PAIRS_TABLE.build(pairs, alpha=self.alpha),
         )
 
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
