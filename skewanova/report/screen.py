@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -78,21 +78,8 @@ Colors = Mapping[str, int]
 Steps = tuple[Floats, int]
 
 
-class Screen(NamedTuple):
-    """Texts, table, slider and charts of the first screen; `data` is read by the script."""
-
-    title: str
-    fraction: str
-    heads: list[str]
-    rows: list[SimpleNamespace]
-    start: float
-    data: Markup
-    charts: Sequence[Chart] = ()
-    subtitle: str = ""
-    distances: Sequence[Chart] = ()
-    reference: str = ""
-    differences: Sequence[Chart] = ()
-    curves: Sequence[Chart] = ()
+#: Texts, table, slider and charts of the first screen, as its template writes them; the script reads `data`.
+Screen = SimpleNamespace
 
 
 def list_drawn_models(source: ReportSource) -> list[str]:
@@ -117,7 +104,8 @@ def build_screen(source: ReportSource) -> Screen:
     curves, paths = _build_curves(source, colors, priors, start)
     means = f"mean of {source.design.n_folds} {source.unit}s"
     means = "values of one test set" if source.design.is_test_set else means
-    return _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)._replace(
+    return Screen(
+        **_build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths),
         charts=charts[:2],
         distances=charts[2:],
         differences=_build_difference_charts(source, colors, marks),
@@ -145,8 +133,8 @@ def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float
 
 def _build_steps(
     frame: pd.DataFrame, colors: Colors, heads: list[str], steps: Steps, *, rarest: float = 0, paths: Any = ()
-) -> Screen:
-    """Return a screen without charts: rows at the start; `data` has those at every prior as JSON."""
+) -> dict[str, Any]:
+    """Return the table and the slider of a screen: rows at the start; `data` has those of all priors."""
     priors, start = steps
     tables = [
         _list_prior_rows(frame[frame["prior"] == prior], colors, heads, is_supported=prior >= rarest)
@@ -162,21 +150,23 @@ def _build_steps(
     span = np.log(priors[-1] / priors[0])
     share = float(np.log(priors[start] / priors[0]) / span) if span > 0 else 0.0
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    return Screen(*titles[start], heads, tables[start], share, Markup(text))
+    title, fraction = titles[start]
+    words = {"title": title, "fraction": fraction, "heads": heads}
+    return {**words, "rows": tables[start], "start": share, "data": Markup(text)}
 
 
 def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFrame, colors: Colors) -> Screen:
     """Return charts (none at one prior), slider and table of mean AUPREC over data sets along the prior."""
     weighting = next(iter(results.values())).evaluation.deployment_prior
     priors, start = steps = _choose_start(frame, weighting)
-    screen = _build_steps(frame, colors, ["Model", "AUPREC", TO_BEST], steps)
-    if len(priors) < 2:
-        return screen
     limits = weighting.low, weighting.high
     marks = Marks(cursor=float(priors[start]), deployment=limits, has_no_skill=True)
     wide, label = LOW._replace(height=LOW.height + 60), "Mean AUPREC over the data sets along the prior."
-    return screen._replace(
-        charts=_build_both("auprec", _make_lines(frame, colors), wide, label=label, marks=marks),
+    lines = _make_lines(frame, colors)
+    return Screen(
+        **_build_steps(frame, colors, ["Model", "AUPREC", TO_BEST], steps),
+        charts=_build_both("auprec", lines, wide, label=label, marks=marks) if len(priors) > 1 else [],
+        distances=[],
         subtitle=f"mean of {len(results)} data sets, each counted once",
     )
 
