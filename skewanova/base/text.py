@@ -149,9 +149,9 @@ def format_limits(row: Any) -> str:
     return format_interval(row.conf_low, row.conf_high)
 
 
-def format_interval(low: float, high: float) -> str:
-    """Return the text "LOW to HIGH" of two limits; empty if the lower is nan."""
-    return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
+def format_interval(low: float, high: float, digits: int | None = None) -> str:
+    """Return "LOW to HIGH" of two limits in `digits` or the default decimals; empty if the lower is nan."""
+    return "" if np.isnan(low) else f"{format_number(low, digits)} to {format_number(high, digits)}"
 
 
 def format_prior_interval(row: Any) -> str:

@@ -9,7 +9,6 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,14 +17,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
-from skewanova.base.folders import (
-    PROVENANCE,
-    Output,
-    Provenance,
-    check_formats,
-    make_provenance,
-    replace_folder,
-)
+from skewanova.base.folders import Output, Provenance, check_formats, make_provenance, replace_folder
 from skewanova.base.text import (
     Table,
     drop_empty_columns,
@@ -48,6 +40,7 @@ from skewanova.report.publication import (
 )
 from skewanova.report.source import (
     TEMPLATES,
+    TEXTS,
     ReportSource,
     Result,
     TestedResult,
@@ -72,6 +65,11 @@ TABLE_ANCHORS = {
 
 #: The same on the page of a comparison of values.
 VALUES_ANCHORS = {**dict.fromkeys(("pairs", "equivalence"), "pairs"), "ranking": "ranking"}
+
+
+#: JavaScript of a page, and its SHA-256 in base64.
+SCRIPT = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+SCRIPT_HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode("utf-8")).digest()).decode("ascii")
 
 
 #: Numbers of a verdict without a link: limits beside an estimate that has one.
@@ -153,7 +151,8 @@ def build_page_context(
         "version": version("skewanova"),
         "light": LIGHT_COLORS,
         "dark": DARK_COLORS,
-        **load_script(),
+        "script": Markup(SCRIPT),
+        "script_hash": SCRIPT_HASH,
         "max_rows": screen.MAX_ROWS,
         "reversing": () if verdict is None else verdict.warnings,
     }
@@ -188,14 +187,6 @@ def write_title(source: TestedResult) -> str:
     if len(names) > 4 or not source.verdict.is_trusted:
         return f"{len(names)} models compared"
     return f"{', '.join(names[:-1])} and {names[-1]} compared"
-
-
-@cache
-def load_script() -> dict[str, Markup | str]:
-    """Return `script`, the JavaScript of a page, and `script_hash`, its SHA-256 in base64."""
-    code = (TEMPLATES / "report.js").read_text(encoding="utf-8")
-    digest = hashlib.sha256(code.encode("utf-8")).digest()
-    return {"script": Markup(code), "script_hash": base64.b64encode(digest).decode("ascii")}
 
 
 # --- headline -----------------------------------------------------------------------------------------------
@@ -276,10 +267,8 @@ def find_decisive_row(source: TestedResult) -> int | None:
 
 
 def build_view(table: Table, *files: str) -> dict[str, Any]:
-    """Return table (without empty columns), kinds ("number" or "text" by column), files, marked (no row)."""
-    table = drop_empty_columns(table)
-    kinds = ["number" if numeric else "text" for numeric in table.is_numeric]
-    return {"table": table, "kinds": kinds, "files": files, "marked": None}
+    """Return the table (without empty columns), its files and the marked row (None), by name."""
+    return {"table": drop_empty_columns(table), "files": files, "marked": None}
 
 
 # --- sentences ----------------------------------------------------------------------------------------------
@@ -356,18 +345,8 @@ def _format_setting(value: object) -> str:
 CURVE_FRAMES = frozenset({"auprec_by_prior", "precision_recall", "regret", "roc", "skew", "surface"})
 
 
-#: Frames of an estimated prior.
-PRIOR_FRAMES = {"prior": "the estimated prior by model", "bins": "labelled and unlabelled cases by score"}
-
-
-#: Files of every output.
-FILES = {
-    "report.html": "the report, for any browser",
-    PROVENANCE: "versions, settings, input and the SHA-256 of each file",
-    "tables/tables.tex": "tables for a paper, in LaTeX",
-    "tables/tables.md": "the same tables in Markdown",
-    "tables/references.bib": "works cited by the methods section",
-}
+#: Files of every output, with what they hold.
+FILES: Mapping[str, str] = TEXTS["files"]
 
 
 def write_folder(
@@ -390,7 +369,7 @@ def write_part(source: TestedResult, output: Output, name: str, *, formats: Sequ
 def write_files(output: Output, source: TestedResult, provenance: Provenance, formats: Sequence[str]) -> None:
     """Write frames, tables, references, page, figures (which take most time), README.txt into `output`."""
     files = dict(FILES)
-    descriptions = {**source.FRAMES, **PRIOR_FRAMES}
+    descriptions = {**source.FRAMES, **TEXTS["prior_frames"]}
     for name, frame in [*source.tables.items(), *getattr(source, "prior_frames", {}).items()]:
         file = f"tables/{name}.{'parquet' if name in CURVE_FRAMES else 'csv'}"
         files[file] = descriptions[name]
@@ -405,10 +384,10 @@ def write_files(output: Output, source: TestedResult, provenance: Provenance, fo
     output.write("tables/references.bib", write_bibtex(source.methods.references))
     output.write("report.html", source._render_page(provenance))
     if formats:
-        from skewanova.report.figures import FIGURES, draw_figures  # imports matplotlib
+        from skewanova.report.figures import draw_figures  # imports matplotlib
 
         names = write_figures(output, draw_figures(source, formats))
-        files |= {f"figures/{name}": FIGURES[name].text for name in names}
+        files |= {f"figures/{name}": TEXTS["figures"][name] for name in names}
     write_readme(output, files)
 
 

@@ -66,9 +66,8 @@ MAX_LINES = 9
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """One figure of a comparison: a line on what it shows, its drawing, and whether there is one."""
+    """One figure of a comparison: its drawing, and whether there is one; its text is in ``texts.toml``."""
 
-    text: str
     draw: Callable[[Any], Figure]
     is_available: Callable[[Any], bool] = lambda _: True
 
@@ -162,14 +161,9 @@ def _draw_iauprec(source: ReportSource) -> Figure:
     return draw_single(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
 
 
-def _draw_fitted(plot: Callable[..., Axes], source: ReportSource, height: float = 4.2) -> Figure:
-    """Return the figure of one plot, at least `height` inches high, with room for all models."""
-    return draw_single(plot, source, _fit_size(source, height))
-
-
 def _draw_above_legend(plot: Callable[..., Axes], source: ReportSource, height: float = 4.2) -> Figure:
-    """Return the figure of `_draw_fitted`, with a legend of up to MAX_LEGEND_BELOW entries below the axes."""
-    return _move_legend_below(_draw_fitted(plot, source, height))
+    """Return the figure of a plot with room for all models, and a legend of up to MAX_LEGEND_BELOW below."""
+    return _move_legend_below(draw_single(plot, source, _fit_size(source, height)))
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
@@ -316,40 +310,24 @@ def _has_residuals(source: ReportSource) -> bool:
 
 #: Figures by name.
 FIGURES: Mapping[str, FigureSpec] = {
-    "regions": FigureSpec(
-        "AUPREC along the prior, and the model with the highest mean",
-        partial(_draw_above_legend, performance.plot_regions),
-        _has_priors,
-    ),
-    "iauprec": FigureSpec("IAUPREC of each model with its interval", _draw_iauprec),
-    "prior_estimate": FigureSpec(
-        "the estimated prior", _draw_prior_estimate, lambda source: bool(get_estimates(source))
-    ),
+    "regions": FigureSpec(partial(_draw_above_legend, performance.plot_regions), _has_priors),
+    "iauprec": FigureSpec(_draw_iauprec),
+    "prior_estimate": FigureSpec(_draw_prior_estimate, lambda source: bool(get_estimates(source))),
     "regret": FigureSpec(
-        "shortfall of each model from the highest mean along the prior",
-        partial(_draw_fitted, performance.plot_regret),
-        _has_priors,
+        lambda source: draw_single(performance.plot_regret, source, _fit_size(source, 4.2)), _has_priors
     ),
-    "pairs": FigureSpec("differences of pairs with their intervals", _draw_pairs),
-    "p_values": FigureSpec("adjusted p-values of all pairs", _draw_p_values),
+    "pairs": FigureSpec(_draw_pairs),
+    "p_values": FigureSpec(_draw_p_values),
     "critical_difference": FigureSpec(
-        "mean ranks over folds", lambda source: _draw_ranks(source, source.ranking["model"]), _has_ranks
+        lambda source: _draw_ranks(source, source.ranking["model"]), _has_ranks
     ),
-    "components": FigureSpec(
-        "variance due to runs and to cases",
-        _draw_components,
-        lambda source: not source.tables["components"].empty,
-    ),
-    "difference_curves": FigureSpec(
-        "differences of pairs along the prior, with simultaneous bands", _draw_difference_curves, _has_priors
-    ),
-    "roc": FigureSpec("ROC curves", _draw_roc),
-    "precision_recall": FigureSpec("precision-recall curves at the priors", _draw_precision_recall),
-    "surface": FigureSpec("precision by recall and prior", _draw_surface, _has_priors),
-    "skew": FigureSpec(
-        "accuracy and precision of one threshold by skew", partial(_draw_above_legend, performance.plot_skew)
-    ),
-    "residuals": FigureSpec("residuals of the 2-way analysis of variance", _draw_residuals, _has_residuals),
+    "components": FigureSpec(_draw_components, lambda source: not source.tables["components"].empty),
+    "difference_curves": FigureSpec(_draw_difference_curves, _has_priors),
+    "roc": FigureSpec(_draw_roc),
+    "precision_recall": FigureSpec(_draw_precision_recall),
+    "surface": FigureSpec(_draw_surface, _has_priors),
+    "skew": FigureSpec(partial(_draw_above_legend, performance.plot_skew)),
+    "residuals": FigureSpec(_draw_residuals, _has_residuals),
 }
 
 

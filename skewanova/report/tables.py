@@ -58,14 +58,13 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class FrameTable:
-    """A table with a row for each row of a frame; caption and note are in ``texts.toml``.
+    """A table with a row for each row of a frame; caption, headings and note are in ``texts.toml``.
 
-    `frame` is the name of its frame, by default its own. `CELLS` formats the cells below `heads`, unless
+    `frame` is the name of its frame, by default its own. `CELLS` formats the cells below each heading, unless
     `own_cells` does. Rows where the boolean column `sort_by` is True come first.
     """
 
     name: str
-    heads: tuple[str, ...]
     frame: str = ""
     own_cells: Mapping[str, Cell] = field(default_factory=dict)
     extra_files: tuple[str, ...] = ()
@@ -77,29 +76,32 @@ class FrameTable:
         """Names of the CSV files that hold the numbers of the table."""
         return (f"{self.frame or self.name}.csv", *self.extra_files)
 
-    def make(self, source: TestedResult) -> Table:
-        """Return the table of this frame of a comparison."""
+    def make(self, source: TestedResult, **words: Any) -> Table:
+        """Return the table of this frame of a comparison; `words` are those that other tables do not need."""
         design = source.design
         posterior = "cases" if not design.is_over_folds else "halves" if design.n_halvings else "folds"
-        return self.build(
-            source.tables[self.frame or self.name],
-            alpha=source.alpha,
-            level=format_level(source.alpha),
-            units=design.units,
-            unit=source.unit,
-            measure=source.measure,
-            posterior=TEXTS["posteriors"][posterior],
-        )
+        shared = {
+            "alpha": source.alpha,
+            "level": format_level(source.alpha),
+            "units": design.units,
+            "unit": source.unit,
+            "measure": source.measure,
+            "population": source.population,
+            "groups": write_group_note(source.ranking),
+            "posterior": TEXTS["posteriors"][posterior],
+        }
+        return self.build(source.tables[self.frame or self.name], **{**shared, **words})
 
     def build(self, frame: pd.DataFrame, **words: Any) -> Table:
         """Return the table of a frame, sorted and cut if so set, with `words` filled into its texts."""
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
-        words = {"measure": "IAUPREC", "row": next(iter_rows(frame), None), **words}
+        assurance, first = f"{100 * ASSURANCE:g} %", next(iter_rows(frame), None)
+        words = {"measure": "IAUPREC", "assurance": assurance, "row": first, **words}
         texts = TEXTS[self.name]
         caption, note = (texts.get(key, "").format(**words) for key in ("caption", "note"))
         known_cells = {**CELLS, **self.own_cells}
-        cells = {h.format(**words): known_cells.get(h, attrgetter(h.lower())) for h in self.heads}
+        cells = {h.format(**words): known_cells.get(h, attrgetter(h.lower())) for h in texts["heads"]}
         table = build_table(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
         explanations = texts.get("explanations", {}).items()
         return replace(table, explanations={k.format(**words): v.format(**words) for k, v in explanations})
@@ -172,13 +174,10 @@ def build_ranking_table(source: ReportSource) -> Table:
         shared = ", allowing for the training data they share" if design.overlapping else ""
         if not design.has_fixed_models:
             method = f"t over runs and {design.units}" if design.has_runs else f"t over folds{shared}"
-    table = RANKING.build(
-        ranking,
+    table = RANKING.make(
+        source,
         caption=caption,
         method=method,
-        level=format_level(source.alpha),
-        population=design.population,
-        groups=write_group_note(ranking),
         loss=format_number(source.tables["decisions"]["expected_loss"].min(), 4),
         prior=source.evaluation.deployment_prior.describe(),
         sizes=write_sizes(source.tables["iauprec"], design),
@@ -199,16 +198,13 @@ def build_values_ranking(source: TestedResult) -> Table:
     shared = ", allowing for the training data they share" if source.design.overlapping else ""
     on_cases, title = source.design.is_test_set, write_value_heading(source)
     with set_decimals(count_decimals([source.ranking["mean"].abs().max() / 10])):  # two significant digits
-        table = VALUES_RANKING.build(
-            source.ranking,
+        table = VALUES_RANKING.make(
+            source,
             by="mean rank" if source.unit == "data set" else title[0].lower() + title[1:],
             title=title,
             units="on a single test set" if on_cases else f"over {source.design.n_folds} {source.unit}s",
             unit=source.design.units.removesuffix("s") if on_cases else source.unit,
             shared=shared,
-            level=format_level(source.alpha),
-            population=source.population,
-            groups=write_group_note(source.ranking),
         )
     table = drop_column(table, "P(best)" if source.unit == "data set" else "Mean rank")
     table = drop_column(table, "Best in") if on_cases else table
@@ -259,12 +255,6 @@ def _format_df(value: float) -> str:
     return f"{value:.0f}" if is_integer else format_number(value, 2)
 
 
-def _format_effect_interval(row: Any) -> str:
-    """Return the interval of an effect size as "LOW to HIGH", or "" if it has none."""
-    low, high = row.effect_low, row.effect_high
-    return "" if np.isnan(low) else f"{format_number(low, 2)} to {format_number(high, 2)}"
-
-
 def _format_growth(factor: float) -> str:
     """Return the growth factor as a bare "3.2", "enough now" up to 1, "never" if infinite, "" if nan."""
     if np.isnan(factor):
@@ -281,10 +271,6 @@ def _format_needed(number: float) -> str:
 NO_ADVICE = "nothing to add"
 
 
-#: Heading of the column of assured sizes.
-ASSURED = f"{100 * ASSURANCE:g} % assured"
-
-
 #: Format of the cells below each heading, from a row of the frame; others have the column of their name.
 CELLS: Mapping[str, Cell] = {
     "A new data set": lambda row: format_interval(row.prediction_low, row.prediction_high),
@@ -294,6 +280,7 @@ CELLS: Mapping[str, Cell] = {
     "At rarest": format_column("auprec_at_rarest"),
     "At the commonest": format_column("auprec_commonest"),
     "At the rarest": format_column("auprec_at_rarest"),
+    "Best in": lambda row: f"{row.n_best}",
     "Best on": lambda row: f"{row.n_best}",
     "Better above it": attrgetter("model_above"),
     "Better below it": attrgetter("model_below"),
@@ -316,7 +303,7 @@ CELLS: Mapping[str, Cell] = {
     "Harder or easier half": lambda row: format_interval(row.half_low, row.half_high),
     "IAUPREC": format_column("iauprec"),
     "Interval": format_limits,
-    "Its interval": _format_effect_interval,
+    "Its interval": lambda row: format_interval(row.effect_low, row.effect_high, 2),
     "Label shift p": lambda row: format_p(row.p_value),
     "Loss per tenfold": format_column("loss_per_tenfold"),
     "Margin": format_column("margin"),
@@ -325,6 +312,7 @@ CELLS: Mapping[str, Cell] = {
     "Mean lead": format_column("margin", 4),
     "Mean rank": format_column("mean_rank", 2),
     "Measure": lambda row: name_response(row.response) + (f"({row.prior:g})" if row.prior > 0 else ""),
+    "Needed {unit}s": lambda row: _format_needed(row.n_folds),
     "Observed difference": format_column("difference"),
     "P(best)": format_column("p_best", 2),
     "P(equal)": format_column("p_equal", 2),
@@ -348,13 +336,10 @@ CELLS: Mapping[str, Cell] = {
     "Value": format_column("value"),
     "df": lambda row: _format_df(row.df),
     "p": lambda row: format_p(row.p_value),
-    ASSURED: lambda row: _format_growth(row.case_factor_assured),
+    "{assurance} assured": lambda row: _format_growth(row.case_factor_assured),
     "{level} interval": format_limits,
+    "{title}": format_column("mean"),
 }
-
-
-#: Headings of a tested difference.
-DIFFERENCE = ("Difference", "Interval", "Adjusted p", DIFFER)
 
 
 #: Names in one cell; the rest are counted.
@@ -400,96 +385,53 @@ def _build_pairwise(source: TestedResult) -> Table:
 # --- every table --------------------------------------------------------------------------------------------
 
 
-PAIRS = FrameTable("pairs", ("Pair", "Test", "Measure", *DIFFERENCE), truncated=True)
-
-
-RANKING = FrameTable(
-    "ranking", ("Model", "IAUPREC", "{level} interval", "Group", "Rank", "P(best)", "At rarest", "Max regret")
-)
+PAIRS, RANKING = FrameTable("pairs", truncated=True), FrameTable("ranking")
 
 
 PRIOR_TABLE = FrameTable(
     "prior",
-    (
-        *("Model", "Batch", "Prior", "{level} interval", "Shifted by 0.1 SD", "Harder or easier half"),
-        *("Label shift p", "By"),
-    ),
     own_cells={"Model": lambda row: row.model or "(all together)", "Prior": format_column("estimate")},
 )
-
-
-INTERVALS = FrameTable("intervals", ("Model", "Fold", "AUPREC", "{level} interval", "Method"))
 
 
 #: Tables by name, in the order of the report.
 TABLES: Mapping[str, TableSpec | FrameTable] = {
     "performance": TableSpec(make=_build_performance_with_groups, files=("auprec.csv", "iauprec.csv")),
     "ranking": TableSpec(make=build_ranking_table, files=("ranking.csv", "decisions.csv")),
-    "choices": FrameTable("choices", ("Criterion", "Model", "Value", "Runner-up", "Margin")),
-    "regions": FrameTable(
-        "regions", ("Model", "Priors", "Mean lead", "Runner-up"), extra_files=("support.csv",)
-    ),
+    "choices": FrameTable("choices"),
+    "regions": FrameTable("regions", extra_files=("support.csv",)),
     "leaders": TableSpec(
         make=lambda source: build_leaders_table(source.tables["leaders"], format_level(source.alpha)),
         files=("leaders.csv", "differing_priors.csv"),
     ),
     "crossings": FrameTable(
-        "crossings",
-        ("Prior", "{level} interval", "Better below it", "Better above it", "Changes the lead"),
-        own_cells={"{level} interval": format_prior_interval},
-        truncated=True,
-        sort_by="lead",
+        "crossings", own_cells={"{level} interval": format_prior_interval}, truncated=True, sort_by="lead"
     ),
-    "sensitivity": FrameTable(
-        "sensitivity",
-        ("Model", "At the rarest", "At the commonest", "Change", "Loss per tenfold"),
-        frame="decisions",
-    ),
+    "sensitivity": FrameTable("sensitivity", frame="decisions"),
     "tests": FrameTable(
-        "tests",
-        ("Test", "Term", "df", "Error df", "Sum of squares", "F", "p", "Partial eta sq.", "Breakdown corr."),
-        own_cells={"Test": lambda row: f"{get_test(row.test).name}, {name_response(row.response)}"},
+        "tests", own_cells={"Test": lambda row: f"{get_test(row.test).name}, {name_response(row.response)}"}
     ),
     "pairwise": TableSpec(make=_build_pairwise, files=("pairs.csv",)),
     "pairs": PAIRS,
     "prior_pairs": FrameTable(
         "priors",
-        ("Priors", *DIFFERENCE),
         own_cells={"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}"},
         frame="prior_pairs",
         truncated=True,
     ),
-    "effects": FrameTable(
-        "effects", ("Pair", "Difference", "{level} interval", "Effect", "Its interval"), truncated=True
-    ),
-    "equivalence": FrameTable(
-        "equivalence",
-        ("Pair", "Adjusted p", "Practically equal", "P(first ahead)", "P(equal)", "P(second ahead)"),
-        truncated=True,
-    ),
-    "plans": FrameTable(
-        "plans",
-        ("Pair", "Observed difference", "Power now", "Times the {units}", ASSURED, "Folds"),
-        truncated=True,
-    ),
-    "components": FrameTable("components", ("Component", "Standard deviation", "Share")),
-    "assumptions": FrameTable("assumptions", ("Check", "Statistic", "p", "Advice")),
+    "effects": FrameTable("effects", truncated=True),
+    "equivalence": FrameTable("equivalence", truncated=True),
+    "plans": FrameTable("plans", truncated=True),
+    "components": FrameTable("components"),
+    "assumptions": FrameTable("assumptions"),
 }
 
 
 #: Ranking by any measure, and how many folds would tell pairs apart.
-VALUES_RANKING = FrameTable(
-    "values_ranking",
-    ("Model", "{title}", "{level} interval", "Group", "Rank", "P(best)", "Mean rank", "Best in"),
-    own_cells={"{title}": format_column("mean"), "Best in": lambda row: f"{row.n_best}"},
-)
+VALUES_RANKING = FrameTable("values_ranking", frame="ranking")
 VALUES_PLANS = FrameTable(
     "values_plans",
-    ("Pair", "Observed difference", "Power now", "Needed {unit}s", ASSURED),
-    own_cells={
-        "Needed {unit}s": lambda row: _format_needed(row.n_folds),
-        ASSURED: lambda row: _format_needed(row.n_folds_assured),
-    },
+    own_cells={"{assurance} assured": lambda row: _format_needed(row.n_folds_assured)},
     frame="plans",
     truncated=True,
 )
@@ -508,15 +450,11 @@ VALUES_TABLES: Mapping[str, TableSpec | FrameTable] = {
 
 
 #: Ranking across data sets, and meta-analysis of each pair.
-ACROSS_TABLE = FrameTable("across", ("Model", "Mean rank", "Mean IAUPREC", "Best on", "Group"))
-HIERARCHICAL_TABLE = FrameTable(
-    "hierarchical", ("Pair", "Difference", "{level} interval", "Adjusted p", "Between (SD)", "A new data set")
-)
+ACROSS_TABLE, HIERARCHICAL_TABLE = FrameTable("across"), FrameTable("hierarchical")
 
 
 #: Rankings, and pairs of models, of all classes.
-CLASSES_TABLE = FrameTable("classes", ("Class", "Model", "IAUPREC", "{level} interval", "Group"))
-CLASS_PAIRS_TABLE = FrameTable("class_pairs", ("Class", "Pair", "Difference", "Interval", "Adjusted p"))
+CLASSES_TABLE, CLASS_PAIRS_TABLE = FrameTable("classes"), FrameTable("class_pairs")
 
 
 # --- tables of single commands ------------------------------------------------------------------------------
@@ -528,4 +466,4 @@ def build_intervals_table(intervals: pd.DataFrame, population: str) -> Table:
     if (intervals["level"] != "fold").any():
         rest = [" Rows in brackets take the models of all folds for one.", *rest]
     level = f"{100 * intervals['confidence_level'].iloc[0]:g} %"
-    return INTERVALS.build(intervals, level=level, population=population, rest="".join(rest))
+    return FrameTable("intervals").build(intervals, level=level, population=population, rest="".join(rest))

@@ -26,13 +26,13 @@ MEASURES = frame_of(
 
 def build_ranking_table(ranking, alpha):
     sizes = pd.DataFrame({"n_positive": [40, 38], "n_negative": [1200, 1200]})
-    source = SimpleNamespace(
+    decisions = pd.DataFrame({"expected_loss": [0.1, 0.0123]})
+    return report_tables.build_ranking_table(SimpleNamespace(
         ranking=ranking, alpha=alpha, design=FoldDesign("independent", n_folds=2, reason="stated"),
-        tables={"iauprec": sizes, "decisions": pd.DataFrame({"expected_loss": [0.1, 0.0123]})},
-        evaluation=SimpleNamespace(deployment_prior=UniformPrior(0.05, 0.2)),
-        verdict=SimpleNamespace(is_trusted=True), unit="fold", settings={},
-    )  # fmt: skip
-    return report_tables.build_ranking_table(source)
+        tables={"iauprec": sizes, "decisions": decisions, "ranking": ranking}, unit="fold", measure="IAUPREC",
+        evaluation=SimpleNamespace(deployment_prior=UniformPrior(0.05, 0.2)), population="methods",
+        verdict=SimpleNamespace(is_trusted=True), settings={},
+    ))  # fmt: skip
 
 
 def auprec(priors, values):
