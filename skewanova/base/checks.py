@@ -397,7 +397,7 @@ def is_numeric(value: object) -> bool:
 def check_vector(values: NDArray[T], name: str) -> NDArray[T]:
     """Return the array unchanged; raise unless it is one-dimensional and not empty."""
     if values.ndim == 0:
-        raise InputError(f"`{name}` must be a list or an array, but got {_describe(values.item())}")
+        raise InputError(f"`{name}` must be a list or an array, but got {describe_value(values.item())}")
     if values.ndim != 1:
         shape = f"shape {values.shape}"
         raise InputError(f"`{name}` must be one-dimensional, but has {shape}; pass one column or row")
@@ -552,7 +552,7 @@ def _list_labels(distinct: NDArray[Any]) -> list[str]:
     return [f"{v:.{16 if v.is_integer() else 6}g}" if isinstance(v, float) else repr(v) for v in values]
 
 
-def _describe(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return the repr of a value or, if that has lines or over 60 characters, the name of its type."""
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else type(value).__name__
@@ -562,7 +562,7 @@ def check_float_array(value: ArrayLike, name: str, rule: str = "a number or numb
     """Return real numbers, nan too, as floats of the same shape; raise, saying `rule`, for other types."""
     array = to_numbers(value, name, exact=False)
     if array.dtype.kind not in "biuf":
-        raise InputTypeError(f"`{name}` must be {rule}, but got {_describe(value)}")
+        raise InputTypeError(f"`{name}` must be {rule}, but got {describe_value(value)}")
     return array.astype(np.float64)
 
 

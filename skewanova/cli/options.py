@@ -83,13 +83,13 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
 
 def parse_priors(text: str) -> tuple[float, ...]:
     """Return the priors in a text, separated by commas; raise `InputError` unless valid by `check_priors`."""
-    numbers = _parse_floats(text.split(","), f"priors must be numbers separated by commas, but got {text!r}")
+    numbers = _parse_floats(text.split(","), f"priors must be numbers as in 0.5,0.1 but got {text!r}")
     return tuple(check_priors(numbers, "priors").tolist())
 
 
 def parse_prior(text: str) -> float:
     """Return the one prior in a text; raise `InputError` unless it is one valid by `check_prior`."""
-    message = f"`priors` must be one number, but got {text!r}; a range is for --deployment-prior"
+    message = f"`priors` must be one number, as 0.1, but got {text!r}; a range is for --deployment-prior"
     return check_prior(_parse_floats([text], message)[0], "priors")
 
 
@@ -551,7 +551,7 @@ def explain_read_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if is_closed_pipe(error):  # a failure of printing, not of reading
             raise
-        raise InputError(f"{path.name!r} cannot be read ({error.strerror or error})") from error
+        raise InputError(f"{path.name!r} cannot be read ({error.strerror or error}); give a copy") from error
     except MemoryError as error:
         raise InputError(
             f"{path.name!r} does not fit in memory; keep fewer rows, or take more memory"

@@ -175,13 +175,13 @@ def load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any
         return check_ranking(ranking), settings
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"`{name}` must be {WRITTEN_FOLDER} and not edited, or a file with the output of its --json, "
+            f"`{name}` must be {WRITTEN_FOLDER}, or a file with the output of its --json, "
             f"{describe_path(path)}"
         ) from error
 
 
 #: What writes the folder of a comparison.
-WRITTEN_FOLDER = "a folder written by result.save('folder'), or `skewanova compare SCORES --out folder`"
+WRITTEN_FOLDER = "a new folder of result.save('NEW'), or `skewanova compare SCORES --out NEW`, and not edited"
 
 
 def describe_path(path: Path) -> str:

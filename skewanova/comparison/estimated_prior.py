@@ -252,7 +252,7 @@ def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tu
             f"of {', '.join(map(repr, field_scores.models[:5]))}; rename the models in one of the tables"
         )
     rest = [model for model in (*table.models, *field_scores.models) if model not in shared]
-    return shared, [f"{model} is in only one of the tables and is left out" for model in rest]
+    return shared, [f"{model} is in only one of the tables and left out; add it to both" for model in rest]
 
 
 def _estimate_model(

@@ -326,7 +326,8 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
     if (low != high and not str(settings["deployment_prior"]).startswith("uniform over priors")) or not low:
         raise InputError(
             "`deployment_prior` must be given, because the folder does not hold the one that was compared: "
-            f"{settings.get('deployment_prior', 'none')}"
+            f"{settings.get('deployment_prior', 'none')}; state it, as in skewanova.BetaPrior(2, 30), "
+            "or --deployment-prior beta:2:30"
         )
     return as_deployment_prior((low, high)), estimator
 
@@ -473,7 +474,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
         return _check_frames({n: diff.read_result_csv(path / "tables" / f"{n}.csv") for n in names})
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
-            f"`comparison` must be {diff.WRITTEN_FOLDER} and not edited, {diff.describe_path(path)}"
+            f"`comparison` must be {diff.WRITTEN_FOLDER}, {diff.describe_path(path)}"
             + f" ({error})" * isinstance(error, ValueError)
         ) from error
 

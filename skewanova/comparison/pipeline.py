@@ -425,7 +425,7 @@ def check_arguments(
     for name in options:
         if name not in accepted:
             names = [*signature(function).parameters, *accepted]
-            pages = f"; see help(skewanova.{function.__name__}) and help(skewanova.compare)"
+            pages = f"; leave it out, or see help(skewanova.{function.__name__}) and help(skewanova.compare)"
             remedy = suggest_name(name, names) or pages
             raise InputTypeError(f"{function.__name__}() has no argument {name!r}{remedy}")
 
@@ -465,8 +465,7 @@ def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> 
     """Raise InputError if `cv` comes with a test fraction, or with a design other than the default."""
     if design == "repeated_holdout" and test_fraction is None:
         return
-    setting = "test_fraction" if design == "repeated_holdout" else "design"
     raise InputError(
-        f"`cv` and `{setting}` both determine the splits: leave out `{setting}`, as the design of `cv` is "
-        "inferred from the cases"
+        "`cv` determines the splits: leave out `design` and `test_fraction`, as the design is inferred from "
+        "the cases"
     )

@@ -33,6 +33,7 @@ from skewanova.base.checks import (
     check_prior,
     check_same_length,
     check_scores,
+    describe_value,
     make_generator,
     warn_each,
 )
@@ -256,8 +257,8 @@ def _check_frozen_continuous(negative: FrozenDistribution, positive: FrozenDistr
     for name, distribution in (("negative", negative), ("positive", positive)):
         if not all(hasattr(distribution, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
             raise InputTypeError(
-                f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), "
-                f"but got {distribution!r:.60}"
+                f"`{name}` must be a frozen distribution such as scipy.stats.norm(0, 1), but got "
+                f"{describe_value(distribution)}; of scores use skewanova.curves.fit_binormal(y_true, scores)"
             )
         if hasattr(getattr(distribution, "dist", distribution), "pmf"):
             raise InputTypeError(f"`{name}` must be continuous, as scipy.stats.norm(0, 1), but is discrete")
@@ -503,7 +504,7 @@ def fit_binormal(
     power = None
     if boxcox:
         if not (score > 0).all():
-            least = f"the lowest is {score.min():g}; add a constant to all scores"
+            least = f"the lowest is {score.min():g}; add more than {abs(score.min()):g} to all scores"
             raise InputError(f"`boxcox` needs scores above 0, but {least}")
         _check_spreads(score[positive], score[~positive], 0)
         power = find_best_power(score[positive], score[~positive])
@@ -529,7 +530,7 @@ def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tu
     if infinite.size:
         raise InputError(
             f"`y_score` must be finite for the binormal model, but has {infinite.size} infinite, the first "
-            f"at row {infinite[0]}; ranks alone are enough for skewanova.auprec_score"
+            f"at row {infinite[0]}; use skewanova.auprec_score(y_true, y_score, prior=0.1)"
         )
     return positive, score
 
@@ -544,7 +545,7 @@ def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
         if np.ptp(values) == 0:
             raise InputError(
                 f"`y_score` must vary within each class, but all {name} cases have {values[0]:g}; use "
-                "skewanova.auprec_score, which needs no model"
+                "skewanova.auprec_score(y_true, y_score, prior=0.1), which needs no model"
             )
 
 
@@ -558,5 +559,5 @@ def _normality_notes(p_values: Sequence[float], power: float | None, *, has_powe
     advice = "try boxcox=True, or use " if power is None and has_powers else "use "
     return [
         f"the binormal model does not hold because {scale} are not normal for {' and '.join(failed)}; areas "
-        f"may be biased at any sample size: {advice}skewanova.auprec_score, which needs no model"
+        f"may be biased at any sample size: {advice}skewanova.auprec_score(y_true, y_score, prior=0.1)"
     ]

@@ -28,6 +28,7 @@ from skewanova.base.checks import (
     check_number,
     check_prior,
     check_prior_list,
+    describe_value,
 )
 from skewanova.curves.estimators import ESTIMATORS
 
@@ -267,7 +268,9 @@ def _check_area(value: float, name: str) -> float:
 def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
     """Return the areas by prior, in descending priors; raise if they are invalid."""
     if not isinstance(auprec, Mapping):
-        raise InputTypeError(f"`auprec` must map priors to areas, as in {{0.5: 0.8}}, but got {auprec!r:.40}")
+        raise InputTypeError(
+            f"`auprec` must map priors to areas, as {{0.5: 0.8}}; got {describe_value(auprec)}"
+        )
     if not auprec:
         raise InputError("`auprec` must hold the area at one prior at least, but is empty")
     priors = check_prior_list(list(auprec), "prior of auprec").tolist()

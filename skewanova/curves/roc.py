@@ -270,7 +270,7 @@ def _check_rates(values: ArrayLike, name: str) -> Floats:
     rates = check_float_array(values, name, "a list of numbers")
     complete = rates.ndim == 1 and len(rates) > 1 and rates[0] == 0 and rates[-1] == 1
     if not (complete and (np.diff(rates) >= 0).all()):
-        text = np.array2string(rates, precision=17, threshold=8)
+        text = np.array2string(rates, 400, precision=17, threshold=8)
         raise InputError(f"`{name}` must rise from 0 to 1 without falling, but got {text}")
     return rates
 

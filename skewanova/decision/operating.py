@@ -411,7 +411,7 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
         if curve is None:
             raise InputError(
                 "`choose_on` must have every model in one fold or in the folds of `scores`, but lacks model "
-                f"{model!r} in fold {fold!r}; add its rows, or, without a column case, give all rows one fold"
+                f"{model!r} in fold {fold!r}; add its rows, or drop the column case and give all one fold"
             )
         result[model, fold] = curve
     return result

@@ -248,12 +248,13 @@ def value_of_information(
     check_choice(unit, ("cases", "folds")[: 1 + resampled], "unit")
     spread = None if design.has_runs else iauprec_covariance(measures)
     if spread is None:
-        if len(measures.folds) == 1 and not design.has_runs:
-            get_test_set(measures)  # which raises unless it has the cases of all models
-        needs = "every model in every fold, and several cases or clusters of each class; add what is missing"
+        needs = "every model in every fold; score the models that lack one, or leave that fold out"
         if design.has_runs:
             plan = "plan runs by skewanova.plan_comparison(scores), or `skewanova plan` without --cost-case"
             needs = f"a design without runs; {plan}"
+        elif len(measures.folds) == 1:
+            get_test_set(measures)  # which raises unless it has the cases of all models
+            needs = "several cases or clusters of each class; add some"
         raise InputError(f"the value of more data needs {needs}")
     estimate, covariance, df = spread
     draws = draw_posterior(estimate, covariance, df=df, rng=rng)

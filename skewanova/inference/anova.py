@@ -195,7 +195,7 @@ class AnovaResult(HypothesisTest):
         if self.test == "three_way_interaction":
             raise InputError(
                 "effects of single factors are not defined in a model with an interaction; fit it by "
-                "skewanova.inference.three_way_anova(evaluation.auprec, interaction=False)"
+                "skewanova.inference.three_way_anova(skewanova.evaluate(scores).auprec, interaction=False)"
             )
         return list_distinct(self._frame[factor]), *self._fit.effects(factor)
 
@@ -383,8 +383,9 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
     missing = [column for column in columns if column not in frame]
     if missing:
         remedy = f"; {source} has them" if source else ""
-        if missing == ["iauprec"] and "value" in frame:
-            remedy = "; rename a measure of your own by frame.rename(columns={'value': 'iauprec'})"
+        extra = [name for name in frame if name == "value" or not ("value" in frame or name in columns)]
+        if missing == ["iauprec"] and len(extra) == 1:
+            remedy = f"; rename a measure of your own by frame.rename(columns={{{extra[0]!r}: 'iauprec'}})"
         raise InputError(
             f"the frame needs the columns {', '.join(columns)}, but lacks {', '.join(missing)}{remedy}"
         )

@@ -302,8 +302,8 @@ def residual_quantiles(
     square = float(residual @ residual)
     if n <= basis.shape[1] or square <= variation_limit(fitted + residual):
         raise InputError(
-            "the residuals must vary, but the analysis leaves no residual variation; check that no fold or "
-            "model lacks rows, or differs from another by a constant only"
+            "the residuals must vary, but the analysis leaves no residual variation; give at least 2 models "
+            "a row in each of at least 2 folds, and every model scores of its own"
         )
     draws = make_generator(rng).standard_normal((n_draws, n))
     draws -= draws @ basis @ basis.T

@@ -42,7 +42,7 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     if any(isinstance(each, pd.DataFrame) for each in (levels, different)):
         pairs = "frame.loc[frame['reject'], ['model_a', 'model_b']].to_numpy()"
         raise InputTypeError(f"`levels` must be a list of names, and `different` pairs of one test: {pairs}")
-    groups = enumerate(_group_levels(levels, different))
+    groups = enumerate(_group_levels(list(levels), different))
     names = {group: chr(ord("a") + i % 26) + str(i // 26 or "") for i, group in groups}  # a to z, a1, b1 ...
     return {level: "".join(name for group, name in names.items() if level in group) for level in levels}
 
@@ -201,7 +201,7 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     if rows.empty:
         fault = "no rows; leave `pairs` and `test` out"
         if others := ", ".join(map(str, dict.fromkeys(pairs["response"]))):
-            fault = f"{others}; if it is of this measure, use pairs.assign(response='iauprec')"
+            fault = f"{others}; leave both out or, of one measure, use pairs.assign(response='iauprec')"
         raise InputError(f"`pairs` must have rows of the response iauprec, but has {fault}")
     check_choice(test, list(dict.fromkeys(rows["test"])), "test")
     rows = rows[rows["test"] == test]

@@ -378,8 +378,8 @@ def number_groups(
         names, codes = np.unique(named, return_inverse=True)
     except TypeError as error:
         raise InputError(
-            f"`{name}` must hold names of one kind, such as text or whole numbers, but has "
-            f"{', '.join(sorted({type(each).__name__ for each in named.flat}))}"
+            f"`{name}` must hold names of one kind, but has "
+            f"{', '.join(sorted({type(v).__name__ for v in named.flat}))}; pass [str(v) for v in {name}]"
         ) from error
     if len(names) < 2:
         few = f"at least 2 {kind}s, but all cases are in {names.tolist()[0]!r}"

@@ -151,8 +151,8 @@ def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     """Return one model's precision by prior and recall (columns), sorted; raise on repeats, one of either."""
     if rows.duplicated(["prior", "recall"]).any():
         raise InputError(
-            f"`plot_surface` needs one row for each prior and recall, but {model!r} has more; keep the first "
-            "by drop_duplicates(['model', 'prior', 'recall'])"
+            f"`plot_surface` needs one row for each prior and recall, but {model!r} has more; give it "
+            "skewanova.compare(scores) or its tables['surface']"
         )
     grid = rows.pivot(index="prior", columns="recall", values="precision")
     if min(grid.shape) < 2:

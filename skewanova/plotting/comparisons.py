@@ -186,7 +186,7 @@ def plot_components(result: object, **options: Unpack[PlotOptions]) -> Axes:
     frame = styling.find_frame(result, "components", "component share")
     names, share = frame["component"].tolist(), 100 * frame["share"].to_numpy(dtype=np.float64)
     if np.isnan(share).any():
-        raise InputError("there are no components to draw, since the areas do not vary")
+        raise InputError("all areas are equal, so no component can be drawn; give each run its own scores")
     ax = styling.make_axes(options["ax"], (7.2, 1.4 + 0.3 * len(names)))
     shades = model_palette(["runs", "cases"], options["palette"])
     sources = ["cases" if str(name).startswith("cases") else "runs" for name in names]

@@ -17,6 +17,7 @@ from skewanova.base.checks import (
     check_prior_list,
     check_same_length,
     check_weights,
+    describe_value,
     prefix_errors,
 )
 from skewanova.curves.areas import auprec
@@ -86,7 +87,7 @@ class AUPRECDisplay:
         if not self.curves or not all(isinstance(curve, RocCurve) for curve in self.curves):
             raise InputTypeError(
                 "`curves` must be skewanova.roc_curve(y_true, y_score) or a list of such, but got "
-                f"{curves!r:.60}"
+                f"{describe_value(curves)}"
             )
         self.priors = DEFAULT_PRIORS if priors is None else check_prior_list(priors, "priors")
         areas = [auprec(curve, self.priors, area_estimator=area_estimator) for curve in self.curves]

@@ -41,7 +41,7 @@ def shapes_from_quantiles(quantiles: Mapping[float, float]) -> tuple[float, floa
     if min(a, b) < SMALLEST_SHAPE:
         raise InputError(
             f"`quantiles` must leave shapes of at least {SMALLEST_SHAPE}, but {quantiles} would need "
-            f"beta({a:.3g}, {b:.3g}); state priors that are closer together"
+            f"beta({a:.3g}, {b:.3g}); state two of these priors as the range (low, high)"
         )
     return a, b, _misfit_notes(shares, priors, beta_quantiles(a, b, shares))
 
@@ -116,7 +116,7 @@ def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
             f"but got {type(quantiles).__name__}"
         )
     if len(quantiles) < 2:
-        raise InputError(f"`quantiles` must have at least two entries, but got {len(quantiles)}")
+        raise InputError(f"`quantiles` must have at least two entries, but got {quantiles}; add one")
     shares = np.array([check_fraction(share, "share of quantiles") for share in quantiles])
     priors = check_priors(list(quantiles.values()), "prior of quantiles")
     order = np.argsort(shares)

@@ -28,6 +28,7 @@ from skewanova.base.checks import (
     check_same_length,
     check_skews,
     check_weights,
+    describe_value,
     to_numbers,
     warn_each,
 )
@@ -431,7 +432,7 @@ class ContinuousPrior:
         if not (is_frozen and all(callable(getattr(self.distribution, name, None)) for name in _FROZEN)):
             raise InputTypeError(
                 "a distribution of the prior must be continuous, with its parameters, as scipy.stats.beta(2, "
-                f"30), but got {self.distribution!r:.60}; several priors are a skewanova.DiscretePrior"
+                f"30), not {describe_value(self.distribution)}; or use skewanova.DiscretePrior((0.1, 0.2))"
             )
         low, high = self.distribution.support()
         if np.ndim(low) or not 0 <= low < high <= 1:
@@ -498,7 +499,7 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
             return _convert_scipy(value)
     expected = InputTypeError(
         "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "
-        f"skewanova.BetaPrior(2, 30), but got {value!r:.60}"
+        f"skewanova.BetaPrior(2, 30), but got {describe_value(value)}"
     )
     try:
         limits = check_float_array(cast("Any", value), "deployment_prior")
@@ -509,7 +510,7 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
     low, high = float(limits.flat[0]), float(limits.flat[-1])
     if 1 < low < high < 1 / SMALLEST_PRIOR:
         percent = f", or ({low / 100:g}, {high / 100:g})" * (high < 100)
-        rule = f"`deployment_prior` must lie strictly between 0 and 1, but got {value!r:.60}"
+        rule = f"`deployment_prior` must lie strictly between 0 and 1, but got {describe_value(value)}"
         raise InputError(f"{rule}; did you mean skewanova.UniformSkew({low:g}, {high:g}){percent}?")
     return UniformPrior(low, high)
 

@@ -47,11 +47,11 @@ def test_ranges_of_skews_or_of_percentages_are_written_as_such(text, remedies):
 def test_parse_priors_and_a_poor_fit_of_quantiles(tmp_path):
     assert parse_priors("0.5, 0.1,1e-2") == (0.5, 0.1, 0.01)
     for text in ("", "0.5,", "0.5;0.1", "half"):
-        message = f"priors must be numbers separated by commas, but got {text!r}"
+        message = f"priors must be numbers as in 0.5,0.1 but got {text!r}"
         expect_error(exact(message), parse_priors, text)
     expect_error(exact("`priors` must lie strictly between 0 and 1, but got 0"), parse_priors, "0.5,0")
     assert parse_prior(" 0.1") == 0.1
-    message = "`priors` must be one number, but got '0.1,0.2'; a range is for --deployment-prior"
+    message = "`priors` must be one number, as 0.1, but got '0.1,0.2'; a range is for --deployment-prior"
     expect_error(exact(message), parse_prior, "0.1,0.2", error=ValueError)
     path = tmp_path / "scores.csv"
     path.write_text("model,y_true,y_score\n" + "".join(f"{m},{i % 2},{i}\n" for m in "AB" for i in range(40)))

@@ -154,7 +154,7 @@ def test_monitor_says_whether_the_choice_holds_and_needs_a_comparison(report):
     pd.read_csv("field.csv").query("model == 'poor'").to_csv("poor.csv", index=False)
     for folder, field, message in (
         ("field.csv", "field.csv",
-         "^Error: DIR must be a folder written by `skewanova compare SCORES --out folder` and not edited"),
+         "^Error: DIR must be a new folder of `skewanova compare SCORES --out NEW`, and not edited"),
         ("report", "poor.csv", "must hold scores of 'good', the model that was chosen")
     ):  # fmt: skip
         assert_refused(["monitor", folder, field], message, report)

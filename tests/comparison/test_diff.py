@@ -100,13 +100,13 @@ ROW = {"rank": 1, "model": "A", "iauprec": 0.5, "group": "a"}
 ))])  # fmt: skip
 def test_what_is_no_comparison_or_was_edited_is_refused(old, tmp_path, content):
     (tmp_path / "x.json").write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=r"^`new` must be a folder written by .*--json, but got '.*x.json'$"):
+    with pytest.raises(InputError, match=r"^`new` must be a new folder of .*--json, but got '.*x.json'$"):
         changes(old, tmp_path / "x.json")
 
 
 def test_what_is_not_there_or_only_in_one_is_told(old, tmp_path):
     for other, end in ((tmp_path, "but got '"), (tmp_path / "absent", "but there is no '.*absent'$")):
-        expect_error(f"^`new` must be a folder written by .*--json, {end}", changes, old, other)
+        expect_error(f"^`new` must be a new folder of .*--json, {end}", changes, old, other)
     write_folder(old, tmp_path / "classes" / "class-001")
     (tmp_path / "values" / "tables").mkdir(parents=True)
     (tmp_path / "values" / "tables" / "values.csv").touch()

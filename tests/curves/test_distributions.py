@@ -128,7 +128,8 @@ def test_samples_have_exact_or_random_counts():
 
 NORMAL = stats.norm()
 NO_PRIOR = "`prior` must lie strictly between 0 and 1, but got "
-FROZEN = "`positive` must be a frozen distribution such as scipy.stats.norm(0, 1), but got 1.0"
+FITTED = "of scores use skewanova.curves.fit_binormal(y_true, scores)"
+FROZEN = f"`positive` must be a frozen distribution such as scipy.stats.norm(0, 1), but got 1.0; {FITTED}"
 NO_MEDIAN = "`positive` must have valid parameters, one value each, but its median is nan"
 REFUSED = {
     NO_PRIOR + "0": lambda: true_auprec(NORMAL, NORMAL, 0),
@@ -281,22 +282,20 @@ def test_boxcox_finds_the_power(power):
 Y, S = [0, 0, 1, 1], [0.5, 1.0, 2.0, 3.0]
 
 
-VARY = "`y_score` must vary within each class, but all negative cases have "
-TOO_FEW = "`y_true` must hold at least "
+VARY = "`y_score` must vary within each class, but all negative cases have {}; use skewanova.auprec_score("
+TOO_FEW, MODEL_FREE = "`y_true` must hold at least ", "y_true, y_score, prior=0.1), which needs no model"
 REFUSED_BY_FIT = {
-    "`y_score` must be finite for the binormal model, but has 2 infinite, the first at row 1; ranks alone "
-    "are enough for skewanova.auprec_score": lambda: fit_binormal(Y, [0.5, np.inf, -np.inf, 1]),
+    "`y_score` must be finite for the binormal model, but has 2 infinite, the first at row 1; use "
+    "skewanova.auprec_score(y_true, y_score, prior=0.1)": lambda: fit_binormal(Y, [0.5, np.inf, -np.inf, 1]),
     "`y_score` must not hold NaN or blanks, but has 1, the first at row 1; fill them in, "
     "or leave out their whole rows for all models": lambda: fit_binormal(Y, [0, np.nan]),
     TOO_FEW + "2 positive cases, but has 1": lambda: fit_binormal([0, 0, 1], S[:3]),
     TOO_FEW + "2 negative cases, but has 0": lambda: fit_binormal([1, 1, 1], S[:3]),
     TOO_FEW + "3 positive cases for `ddof`=2, but has 2": lambda: fit_binormal(Y, S, ddof=2),
     "`ddof` must be at least 0, but got -1": lambda: fit_binormal(Y, S, ddof=-1),
-    VARY + "1; use skewanova.auprec_score, which needs no model": lambda: fit_binormal(Y, [1, 1, 2, 3]),
-    VARY + "4; use skewanova.auprec_score, which needs no model": lambda: fit_binormal(
-        Y, [4, 4, 2, 3], boxcox=True
-    ),
-    "`boxcox` needs scores above 0, but the lowest is 0; add a constant to all scores": lambda: fit_binormal(
+    VARY.format(1) + MODEL_FREE: lambda: fit_binormal(Y, [1, 1, 2, 3]),
+    VARY.format(4) + MODEL_FREE: lambda: fit_binormal(Y, [4, 4, 2, 3], boxcox=True),
+    "`boxcox` needs scores above 0, but the lowest is 0; add more than 0 to all scores": lambda: fit_binormal(
         Y, [0, 1, 2, 3], boxcox=True
     ),
     "`alpha` must lie strictly between 0 and 1, but got 1": lambda: fit_binormal(Y, S, alpha=1.0),

@@ -202,7 +202,7 @@ TWO, BY_PRIOR = analyse("two_way", "balanced"), LONG["balanced"].drop(columns="i
     (lambda: tukey_by_prior(BY_PRIOR, alpha=0), "`alpha` must lie above 0 and at most 0.5, but got 0"),
     (lambda: tukey_hsd(three_way_anova(BY_PRIOR, interaction=True)),
      "effects of single factors are not defined in a model with an interaction; fit it by "
-     "skewanova.inference.three_way_anova(evaluation.auprec, interaction=False)"),
+     "skewanova.inference.three_way_anova(skewanova.evaluate(scores).auprec, interaction=False)"),
     (lambda: tukey_by_prior(BY_PRIOR.drop(columns="prior")),
      "the frame needs the columns model, fold, prior, auprec, but lacks prior; "
      "skewanova.evaluate(scores).auprec has them"),

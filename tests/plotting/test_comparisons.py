@@ -110,7 +110,7 @@ def test_hostile_names_are_drawn_and_cells_hold_p_in_three_shades():
     result = SimpleNamespace(iauprec=fold_frame("AB").drop(columns="fold"), pairs=posthoc())
     with pytest.raises(InputError, match="needs the columns model, fold, iauprec, but the frame lacks fold"):
         plot_critical_difference(result)
-    for share, message in ([], "needs at least one row"), ([np.nan], "^there are no components to draw"):
+    for share, message in ([], "needs at least one row"), ([np.nan], "^all areas are equal"):
         frame = pd.DataFrame({"component": ["run"] * len(share), "share": share})
         expect_error(message, plot_components, frame, ax=Figure().subplots())
     ax = plot_p_values(posthoc(), ax=Figure(figsize=(6, 5)).subplots())

@@ -369,7 +369,7 @@ def test_surfaces_that_cannot_be_drawn_are_refused(result):
         (lambda: sp.plot_surface(result, model="Z"), "`model` must be one of C, A, B; but got 'Z'"),
         (lambda: sp.plot_surface(result, kind="pie"), "`kind` must be one of contour, 3d; but got 'pie'"),
         (lambda: sp.plot_surface(pd.concat([grid, grid])),
-         "one row for each prior and recall, but 'C' has more; keep the first by drop_duplicates"),
+         "one row for each prior and recall, but 'C' has more; give it skewanova.compare"),
         (lambda: sp.plot_surface(grid[grid["prior"] == PRIORS[0]]),
          r"at least 2 priors and .* give it skewanova.compare\(scores, at_priors=\(0.5, 0.1\)\)$")
     ):  # fmt: skip

@@ -69,11 +69,11 @@ NO_BETA = "`quantiles` are not those of a beta distribution: the closest has"
 
 
 @each(("quantiles", "message"), [
-    ({0.5: 0.1}, "`quantiles` must have at least two entries, but got 1"),
+    ({0.5: 0.1}, "`quantiles` must have at least two entries, but got {0.5: 0.1}; add one"),
     ({0.05: 0.2, 0.95: 0.1}, RISE + "{0.05: 0.2, 0.95: 0.1}"),
     ({0.05: 0.2, 0.95: 0.2}, RISE + "{0.05: 0.2, 0.95: 0.2}"),
     ({0: 0.1, 0.95: 0.2}, "`share of quantiles` must lie strictly between 0 and 1, but got 0"),
-    (WIDE, LEAST + "state priors that are closer together"),
+    (WIDE, LEAST + "state two of these priors as the range (low, high)"),
     (TIGHT,
      f"`quantiles` are too close together, or to 0 or 1, for a beta prior, but got {TIGHT}; "
      "state two of these priors as the range (low, high)"), ({0.25: 0.02, 0.5: 0.05, 0.75: 0.4}, NO_BETA),
