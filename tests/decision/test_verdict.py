@@ -244,7 +244,7 @@ def assert_strip_and_marks_agree(result, screen):
 def assert_screen_agrees(result):
     """Strip, marks, caption, colours and marked row of the page deny nothing that the verdict says."""
     screen, verdict = build_screen(result), result.verdict
-    with mock.patch.object(document, "build_screen", return_value=screen):  # made once
+    with mock.patch.object(document.screen, "build_screen", return_value=screen):  # made once
         page = render_html(result)
         assert re.search(r"\bnan\b", page) is None
     words = re.sub(r"<[^>]*>", " ", page[page.index("<main>") : page.index("</main>")])
