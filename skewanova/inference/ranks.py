@@ -201,7 +201,7 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     if rows.empty:
         fault = "no rows; leave `pairs` and `test` out"
         if others := ", ".join(map(str, dict.fromkeys(pairs["response"]))):
-            fault = f"{others}; drop `pairs`, `test` or, if alike, use pairs.assign(response='iauprec')"
+            fault = f"{others}; drop `pairs`, `test` or, of one measure, pairs.assign(response='iauprec')"
         raise InputError(f"`pairs` must have rows of the response iauprec, but has {fault}")
     check_choice(test, list(dict.fromkeys(rows["test"])), "test")
     rows = rows[rows["test"] == test]
