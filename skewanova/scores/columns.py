@@ -180,7 +180,8 @@ class ColumnMap:
         mapping = f"columns={{{', '.join(f'{role!r}: NAME' for role in roles)}}}"
         option = " ".join(f"--{OPTION_WORDS.get(role, role)}-column NAME" for role in roles)
         if DATASET_COLUMN in self.names:
-            return f"map another name with skewanova.read_datasets(table, {mapping})"
+            single = "; of one data set, use skewanova.compare(table)" * (DATASET_COLUMN in roles)
+            return f"map another name with skewanova.read_datasets(table, {mapping}){single}"
         if "y_score" not in self.names:
             return f"map another name with {mapping} ({option})"
         wide = "; read one column per model with skewanova.scores_from_wide(table), or --wide"
@@ -202,7 +203,7 @@ def add_fold(frame: pd.DataFrame, *reader: str) -> pd.DataFrame:
     if "fold" in frame:
         return frame
     if "halving" in frame:
-        raise InputError("the column halving needs fold and part; add them, or leave out part and halving")
+        raise InputError("`halving` needs columns fold and part; add them, or rename it if no case is halved")
     warn_without_fold(*reader)
     return frame.assign(fold=np.int8(1))
 

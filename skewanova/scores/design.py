@@ -510,7 +510,7 @@ def fold_mean_interval(
 def check_ratio(ratio: float) -> float:
     """Return `ratio` as a float; raise unless it is from 0 to `MAX_RATIO` test cases per training case."""
     return check_not_negative(
-        ratio, "ratio", what="a number of test cases for each training case", largest=MAX_RATIO
+        ratio, "ratio", what="a number of test cases for each training case, 0 or more", largest=MAX_RATIO
     )
 
 

@@ -78,7 +78,9 @@ def _has_halvings(frame: pd.DataFrame) -> bool:
         ("case", "which shows that the halves share no case"),
     ):
         if column not in frame:
-            raise InputError(f"halvings need a column {column}, {why}; add it, or leave out part and halving")
+            raise InputError(
+                f"halvings need a column {column}, {why}; add it, or keep hold-outs without part and halving"
+            )
     return True
 
 

@@ -17,7 +17,7 @@ from skewanova.scores.table import MAX_EXAMPLES, Label, Scores, ScoreTable, TieC
 
 NOT_PAIRED = (
     "all models of a test set must be scored on the same cases, but their rows do not match; add a case "
-    "column, with the same name for a case in the rows of every model"
+    "column, with the same name for a case in every model, and leave out cases that a model lacks"
 )
 
 

@@ -148,7 +148,9 @@ def read_parts(
     check_choice(part, list(dict.fromkeys(names)), "choose_on")
     chosen = (names == part).to_numpy()
     if chosen.all():
-        raise InputError(f"`choose_on` must leave rows of another part, but all rows are of part {part!r}")
+        raise InputError(
+            f"`choose_on` must leave rows of another part, but all are of {part!r}; add some or drop it"
+        )
     rest = replace(raw, frame=raw.frame.drop(columns="part"))
     first, second = (rest.take(np.flatnonzero(rows)) for rows in (chosen, ~chosen))
     return build_score_table(first, pos_label), build_score_table(second, pos_label)
@@ -506,6 +508,7 @@ def _check_class_scores(values: ArrayLike, model: str, n_cases: int, classes: Se
     if result.shape != (shape := (n_cases, len(classes))):
         raise InputError(
             f"the scores of {model!r} must have shape {shape}, one row per case and one column for each of "
-            f"{', '.join(classes)}, but have {result.shape}; name other classes of columns by `classes`"
+            f"{', '.join(classes)}, but have {result.shape}; leave out columns of classes not in `y_true` "
+            "(and in `classes`), and rows of classes without a column"
         )
     return result

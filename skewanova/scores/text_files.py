@@ -73,7 +73,7 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     else:
         _, header = next(_iter_records(path), (0, []))
     if not header:
-        raise InputError(f"{path.name!r} is empty, or its first line names no column")
+        raise InputError(f"{path.name!r} is empty, or its first line names no column; write it anew")
     names = columns.select(header, repr(path.name))
     frame = None if rows else _read_plain_csv(path, names, columns)
     if frame is None:
@@ -150,7 +150,8 @@ def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
                 width = width or len(fields)
                 if len(fields) != width:
                     raise InputError(
-                        f"line {line} of {path.name!r} has {len(fields)} fields, but its header {width}"
+                        f"line {line} of {path.name!r} has {len(fields)} fields, but its header {width}; "
+                        f"write {width} in each line, those with a comma in quotes"
                     )
                 yield line, fields
             line = reader.line_num + 1

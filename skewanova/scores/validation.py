@@ -208,7 +208,7 @@ def _check_fold_by_fold(frame: pd.DataFrame, column: str, where: RowName, n_mode
         raise InputError(
             f"a case must have one {column} in every model, but in fold {_cell_text(frame, 'fold', row)} "
             f"models have unequal numbers of rows with the {column} {_cell_text(frame, column, row)}, the "
-            f"first at {where(row)}; a column case shows which case differs"
+            f"first at {where(row)}; correct these (a column case shows which case differs)"
         )
 
 

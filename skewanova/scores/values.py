@@ -250,7 +250,7 @@ def _read_cross_validations(source: Mapping[Any, Any], measure: str | None) -> t
 def _choose_measure(available: Sequence[str], measure: str | None, source: str) -> str:
     """Return the stated measure or, if None, the only one; raise if it is lacking, or there are several."""
     if not available:
-        raise InputError(f"{source} has no test scores of one `scoring` for all; keep one, in all splits")
+        raise InputError(f"{source} has no test scores of one `scoring` for all; use one, in all splits")
     name = available[0] if measure is None and len(available) == 1 else measure
     if name in available:
         return str(name)
@@ -309,8 +309,8 @@ def _name_folds(long: pd.DataFrame, raw: RawTable, measure: str) -> ValueTable:
         )
     has_datasets = DATASET_COLUMN in long
     if has_datasets and long[DATASET_COLUMN].nunique() == 1:
-        remedy = "add the values of others" + ", or leave it out" * (len(keys) > 1)
-        raise InputError(f"the column dataset must name at least 2 data sets, but names 1; {remedy}")
+        other = ", or leave it out and state `design`, such as 'kfold'" * (len(keys) > 1)
+        raise InputError(f"`dataset` must name at least 2 data sets, but names 1; add others{other}")
     _check_complete(rows, unit)
     run_size = long["fold"].nunique() if {"run", "fold"} <= {*long} else 0
     rows = rows.assign(fold=long[DATASET_COLUMN]) if has_datasets else rows

@@ -109,7 +109,7 @@ def test_weights_of_zero_hide_nothing_and_folds_hold_whole_clusters():
     for odd, place in ((first, "row 0"), (second, "row 8")):
         message = (
             "a case must have one cluster in every model, but in fold 1 models have unequal numbers of rows "
-            f"with the cluster 'a', the first at {place}; a column case shows which case differs"
+            f"with the cluster 'a', the first at {place}; correct these (a column case shows which "
         )
         expect_error(re.escape(message), read_scores, odd)
 

@@ -79,7 +79,7 @@ def test_searches(search):
     expect_error(r"1 of 2 candidates got no score .*'C=0\.1'", read_values, failed, measure="accuracy")
     expect_error("has no test scores of one `scoring`", read_values, {"params": [{}]})
     results = {"A": {"test_auc": [0.5, 0.6]}, "B": {"test_f1": [0.5, 0.6]}}
-    expect_error("has no test scores of one .* for all; keep one, in all splits$", read_values, results)
+    expect_error("has no test scores of one .* for all; use one, in all splits$", read_values, results)
 
 
 def test_candidates_are_named_by_what_differs():
@@ -134,8 +134,8 @@ def test_selected_models():
     (LONG.rename(columns={"value": "f1"}).assign(f2=1.0), "values 'value', but 'f1', 'f2'; name one"),
     (LONG.drop(columns="value"), "no column of values 'value'; add it$"),
     (LONG.iloc[:0], "^the table must hold at least one row"),
-    (LONG.assign(dataset="x"), "2 data sets, but names 1; add the values of others, or leave it out$"),
-    (LONG[LONG["fold"] == "1"].rename(columns={"fold": "dataset"}), "but names 1; add the values of others$"),
+    (LONG.assign(dataset="x"), "2 data sets, but names 1; add others, or leave it out and state `design`"),
+    (LONG[LONG["fold"] == "1"].rename(columns={"fold": "dataset"}), "but names 1; add others$"),
     (LONG[:-1].rename(columns={"fold": "dataset"}), "no value in data set '3'; .* leave out that data set"),
     (LONG[LONG["fold"] == "1"].rename(columns={"fold": "run"}), "needs at least 2 runs, but the values are"),
     (LONG.drop(columns="model"), "^column 'value' has two values .* by a column model or run or dataset"),
