@@ -249,7 +249,7 @@ def test_levels_draws_and_options_are_checked(values):
     assert not np.allclose(narrow["pointwise_low"], other["pointwise_low"])
     expect_error("`n_draws` must", residual_quantiles, two_way_anova(long(values)), n_draws=9)
     flat = pd.DataFrame({"model": list("AABB"), "fold": [1, 2, 1, 2], "fitted": 0.5, "residual": 0.0})
-    expect_error("variation; check that no fold or model lacks rows, or differs", residual_quantiles, flat)
+    expect_error("variation; give at least 2 models a row in each of at least 2", residual_quantiles, flat)
     expect_error("but lacks fitted", residual_quantiles, long(values, "residual"))
     expect_error("but lacks model", residual_quantiles, pd.DataFrame({"fold": [1, 2]}))
 
