@@ -29,15 +29,8 @@ from skewanova.base.text import (
 from skewanova.decision.verdict import LINE_TITLES, Verdict
 from skewanova.inference.catalogue import get_test
 from skewanova.plotting.lines import DARK_COLORS, LIGHT_COLORS
-from skewanova.report import screen, sentences
+from skewanova.report import publication, screen, sentences
 from skewanova.report.charts import Chart, build_interval_chart
-from skewanova.report.publication import (
-    LATEX_HEAD,
-    REPORT_TABLES,
-    build_report_tables,
-    write_bibtex,
-    write_fixed_latex,
-)
 from skewanova.report.source import (
     TEMPLATES,
     TEXTS,
@@ -250,10 +243,10 @@ def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Mar
 
 def build_views(source: TestedResult) -> dict[str, dict[str, Any] | None]:
     """Return the view of each of REPORT_TABLES by name, None without rows; a decisive pair is marked."""
-    tables = build_report_tables(source)
+    tables = publication.build_report_tables(source)
     views = {name: build_view(table, *source.SPECS[name].files) for name, table in tables.items()}
     views["pairwise"]["marked"] = find_decisive_row(source)
-    return {name: views.get(name) for name in REPORT_TABLES}
+    return {name: views.get(name) for name in publication.REPORT_TABLES}
 
 
 def find_decisive_row(source: TestedResult) -> int | None:
@@ -377,11 +370,12 @@ def write_files(output: Output, source: TestedResult, provenance: Provenance, fo
             output.write(file, frame.to_parquet(index=False))
         else:
             output.write_csv(file, frame)
-    tables = build_report_tables(source).values()
-    output.write("tables/tables.tex", "\n".join([LATEX_HEAD, *map(write_fixed_latex, tables)]))
+    tables = publication.build_report_tables(source).values()
+    latex = [publication.LATEX_HEAD, *map(publication.write_fixed_latex, tables)]
+    output.write("tables/tables.tex", "\n".join(latex))
     texts = [f"# {write_title(source)}", *(table.to_markdown() for table in tables)]
     output.write("tables/tables.md", "\n\n".join(texts) + "\n")
-    output.write("tables/references.bib", write_bibtex(source.methods.references))
+    output.write("tables/references.bib", publication.write_bibtex(source.methods.references))
     output.write("report.html", source._render_page(provenance))
     if formats:
         from skewanova.report.figures import draw_figures  # imports matplotlib
