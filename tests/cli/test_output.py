@@ -184,7 +184,7 @@ def test_diff_tells_what_changed_by_its_exit_status(folder):
     found = json.loads(run("diff", "old.json", "new.json", "--json").stdout)
     assert (found["command"], found["leader_changed"], len(found["changes"])) == ("diff", True, 2)
     assert run("diff", "old.json", "new.json", "-q").output == ""
-    message = "Error: NEW must be a folder written by `skewanova"
+    message = "Error: NEW must be a new folder of `skewanova"
     assert_refused(["diff", "old.json", "scores.csv"], message, folder)
 
 
