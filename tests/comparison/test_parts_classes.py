@@ -97,7 +97,7 @@ def test_refusals(found):
     expect_error(message, sa.compare_classes, scores.tables, 0.3, error=sa.InputTypeError)
     with pytest.raises(sa.InputTypeError, match=r"scores must be .* by skewanova.compare_classes\(scores\)$"):
         sa.compare(scores)
-    with pytest.raises(sa.InputTypeError, match=r"^compare_classes\(\) has no .*'columns'; see help\(skew"):
+    with pytest.raises(sa.InputTypeError, match=r"^compare_classes\(\) has no .*'columns'; leave it out"):
         sa.compare_classes(scores, columns={})
     expect_error(r"by the names '0', '1', '2', but has none$", sa.compare_classes, scores, {}, **OPTIONS)
     expect_error(r"^class '0': ", sa.compare_classes, scores, 0.3, control="m9", **OPTIONS)
