@@ -155,7 +155,7 @@ class DistributedCases(PairedTestSet):
         sums = self.measure(evaluation, weightings, turns=projections)
         n_curves = len(sums.estimate)
         spreads = zip(projections, sums.estimate_variances(n_curves), strict=True)
-        return [(project_r_factor(sums.root, turn.weight, n_curves), each) for turn, each in spreads]
+        return [(project_r_factor(sums.root, [turn.weight] * n_curves), each) for turn, each in spreads]
 
     def measure_rows(
         self, evaluation: Evaluation, weightings: Sequence[DeploymentPrior]

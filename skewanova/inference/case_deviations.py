@@ -14,14 +14,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
-from scipy.linalg import lapack
+from scipy.linalg import block_diag, lapack
 from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import limit_blas_threads
 from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import STEP_ESTIMATORS
-from skewanova.inference.case_resampling import ENTRIES_AT_ONCE, JackknifeValues, SortedScores
+from skewanova.inference.case_resampling import JackknifeValues, SortedScores
 from skewanova.inference.fold_statistics import split_rows
 from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_of_two, max_abs, power_sums
 from skewanova.priors.weightings import UniformPrior
@@ -96,73 +96,77 @@ class PriorProjection(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CaseDeviations:
-    """Deviations of every model's area at the nodes; their products over units sum to covariances."""
+    """Deviations of every model's area at the nodes; their products over units sum to covariances.
+
+    `tables` hold the deviations, or coordinates of these, by which `bases` (n_coordinates, n_nodes) of the
+    models are multiplied.
+    """
 
     sample: Sample
     tables: tuple[JackknifeValues, ...]
+    bases: tuple[Floats, ...] = ()
 
     @classmethod
     def from_models(cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str) -> Self:
         """Return the jackknife deviations of every model's AUPREC, with `priors` as the nodes."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
-        values = (model.jackknife_values(weightings, area_estimator) for model in models)
-        return cls(sample, tuple(each.centre_in_place(sample) for each in values))
+
+        def reduce(model: SortedScores) -> tuple[JackknifeValues, Floats]:
+            table = model.jackknife_values(weightings, area_estimator).centre_in_place(sample)
+            combine, basis = find_basis(table.values)
+            return replace(table, values=table.values @ combine), basis
+
+        tables, bases = zip(*map(reduce, models), strict=True)  # one at a time: a whole table is large
+        return cls(sample, tables, bases)
 
     def project_units(self, weight: Floats) -> Floats:
         """Return deviations (n_units, n_models * n_priors), or if that is smaller, their symmetric root."""
-        n_models, n_priors = len(self.tables), weight.shape[1]
-        if self.sample.n_units <= n_models * n_priors:
-            return np.hstack([table.select_units() @ weight for table in self.tables])
-        return project_r_factor(self.r_factor, weight, n_models)
+        weights = self._weigh(weight)
+        if self.sample.n_units <= len(weights) * weight.shape[1]:
+            pairs = zip(self.tables, weights, strict=True)
+            return np.hstack([table.select_units() @ by for table, by in pairs])
+        return project_r_factor(self.r_factor, weights)
 
     @cached_property
     def r_factor(self) -> Floats:
-        """R (n_models * n_nodes square) of the QR of all units' deviations, nodes of a model together."""
-        step = max(ROWS_PER_COLUMN * len(self.tables) * self.tables[0].values.shape[1], MIN_ROWS)
+        """R (n_columns square) of the QR of all units' tables, columns of a model together."""
+        step = max(ROWS_PER_COLUMN * sum(table.values.shape[1] for table in self.tables), MIN_ROWS)
         return compute_r_factor(np.hstack(parts) for _, parts in self._blocks(step))
 
     @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, by projection, `project_units`, and variances after `scale`; overwrite the tables."""
-        combine, expand = self.find_basis()
-        for table in self.tables:  # in place, since these are the largest arrays of all
-            for rows in split_rows(table.values, ENTRIES_AT_ONCE):
-                rows[:, : len(expand)] = rows @ combine
-        tables = (replace(table, values=table.values[:, : len(expand)]) for table in self.tables)
-        reduced = CaseDeviations(self.sample, tuple(tables))
-        weights = [expand @ each.weight for each in projections]
-        joined = PriorProjection(np.hstack(weights), np.hstack([each.scale for each in projections]))
-        ends = np.cumsum([weight.shape[1] for weight in weights])[:-1]
-        unit, sums = reduced.sum_powers(joined)
+        """Return, by projection, `project_units`, and variances after `scale`."""
+        weight, scale = (np.hstack(parts) for parts in zip(*projections, strict=True))
+        unit, sums = self.sum_powers(PriorProjection(weight, scale))
         variances = VarianceEstimates.from_power_sums(self.sample, sums, len(self.tables), unit)
+        ends = np.cumsum([each.weight.shape[1] for each in projections])[:-1]
         parts = zip(*(np.split(part, ends, axis=1) for part in variances), strict=True)
-        spreads = (VarianceEstimates(*part) for part in parts)
-        return list(zip(map(reduced.project_units, weights), spreads, strict=True))
-
-    def find_basis(self) -> tuple[Floats, Floats]:
-        """Return (n_nodes, n) and (n, n_nodes) whose product changes the tables' rows by rounding only."""
-        size = ceil_power_of_two(np.max([max_abs(table.values) for table in self.tables], axis=0))
-        blocks = (split_rows(table.values, MIN_ROWS) for table in self.tables)
-        roots = [compute_r_factor(rows / size for rows in part) for part in blocks]
-        _, spread, axes = np.linalg.svd(np.vstack(roots))
-        axes = axes[: max(1, np.count_nonzero(spread > ROUNDING * spread[0]))]  # 1 if all deviations are 0
-        return axes.T / size[:, None], axes * size
+        return [
+            (self.project_units(each.weight), VarianceEstimates(*part))
+            for each, part in zip(projections, parts, strict=True)
+        ]
 
     def sum_powers(self, projection: PriorProjection, mix: Floats | None = None) -> tuple[Floats, Floats]:
         """Return a power of two by prior, and sums of (deviation / it)^2 and ^4 of models and of pairs.
 
         The sums are (n_strata, 2, n_curves + n_pairs, n_priors). `mix` (n_curves, n_models) combines models.
         """
-        largest = np.array([max_abs(table.values) for table in self.tables])
-        unit = ceil_power_of_two((projection.scale * (largest @ np.abs(projection.weight))).max(axis=0))
-        weights = [projection.weight * row for row in projection.scale / unit]
-        blocks = self._blocks(max(16, BLOCK_SIZE // (len(weights) * projection.weight.shape[1])))
+        weights, n_priors = self._weigh(projection.weight), projection.weight.shape[1]
+        pairs = zip(self.tables, weights, strict=True)
+        largest = np.array([max_abs(table.values) @ np.abs(by) for table, by in pairs])
+        unit = ceil_power_of_two((projection.scale * largest).max(axis=0))
+        weights = [by * row for by, row in zip(weights, projection.scale / unit, strict=True)]
+        blocks = self._blocks(max(16, BLOCK_SIZE // (len(weights) * n_priors)))
         curves = ((k, [part @ by for part, by in zip(parts, weights, strict=True)]) for k, parts in blocks)
         if mix is not None:
             curves = ((k, list(np.tensordot(mix, np.stack(parts), 1))) for k, parts in curves)
         n_curves = len(weights) if mix is None else len(mix)
-        return unit, power_sums(curves, len(self.sample.strata), n_curves, projection.weight.shape[1])
+        return unit, power_sums(curves, len(self.sample.strata), n_curves, n_priors)
+
+    def _weigh(self, weight: Floats) -> list[Floats]:
+        """Return the weights (n_columns, n_priors) of the columns of every table."""
+        return [basis @ weight for basis in self.bases] or [weight] * len(self.tables)
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
         """Yield a position in `strata` and models' deviations (n_units, n_nodes), `step` units or fewer."""
@@ -171,10 +175,18 @@ class CaseDeviations:
                 yield kind, [table.select_units(part) for table in self.tables]
 
 
-def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
-    """Return the symmetric root, n_models * n_priors square, of `root` mapped from nodes by `weight`."""
-    columns = root.reshape(-1, n_models, len(weight)) @ weight
-    return symmetric_root(columns.reshape(-1, n_models * weight.shape[1]))
+def find_basis(values: Floats) -> tuple[Floats, Floats]:
+    """Return (n_nodes, n) and (n, n_nodes) whose product changes the rows by rounding only."""
+    size = ceil_power_of_two(max_abs(values))
+    root = compute_r_factor(rows / size for rows in split_rows(values, MIN_ROWS))
+    _, spread, axes = np.linalg.svd(root)
+    axes = axes[: max(1, np.count_nonzero(spread > ROUNDING * spread[0]))]  # 1 if all deviations are 0
+    return axes.T / size[:, None], axes * size
+
+
+def project_r_factor(root: Floats, weights: Sequence[Floats]) -> Floats:
+    """Return the symmetric root, n_models * n_priors square, of `root` mapped to priors by model."""
+    return symmetric_root(root @ block_diag(*weights))
 
 
 @limit_blas_threads()
