@@ -9,14 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    check_alpha,
-    check_float_array,
-    check_prior_list,
-    check_priors,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Floats, InputError
 from skewanova.base.rounding import TIE, is_maximum
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.groups import Cell
@@ -49,7 +43,7 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     120
     """
     check_evaluation(evaluation)
-    grid = prior_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
+    grid = prior_grid(evaluation) if priors is None else checks.check_prior_list(priors, "priors")
     areas = evaluation.auprec_by_cell(grid)
     return build_auprec_frame(list_cells(evaluation), grid, areas[~np.isnan(areas[..., 0])])
 
@@ -89,7 +83,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     [['A', 0.5], ['A', 0.2], ['B', 0.5], ['B', 0.2], ['C', 0.5], ['C', 0.2]]
     """
     check_evaluation(evaluation)
-    check_alpha(alpha)
+    checks.check_alpha(alpha)
     cells = evaluation.auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"]
     frame = cells.agg(auprec="mean", std="std", n_folds="count").reset_index()
     mean, n_folds, ratio = frame["auprec"], frame["n_folds"].to_numpy(), evaluation.design.ratio
@@ -134,7 +128,7 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
         deployment = evaluation.deployment_prior
         grid = np.union1d(prior_grid(evaluation), (deployment.low, deployment.high))
     else:
-        grid = check_prior_list(priors, "priors")
+        grid = checks.check_prior_list(priors, "priors")
     means = evaluation.mean_auprec(grid)
     best = np.array(evaluation.models, dtype=object)[is_maximum(means.T).argmax(axis=1)]
     columns = {"auprec": means, "best": np.tile(best, (len(means), 1)), "regret": means.max(axis=0) - means}
@@ -182,7 +176,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
         inside = [rule.smallest_prior] if grid[0] < rule.smallest_prior < grid[-1] else []
         grid = np.unique([*grid, *inside])
     else:
-        grid = np.unique(check_priors(priors, "priors"))
+        grid = np.unique(checks.check_priors(priors, "priors"))
     return pd.DataFrame(
         {
             "prior": grid,
@@ -293,7 +287,7 @@ def precision_recall(
     120
     """
     check_evaluation(evaluation)
-    grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors, "priors")
+    grid = np.asarray(evaluation.priors) if priors is None else checks.check_prior_list(priors, "priors")
     rates = _check_operating_rates(recall, "recall", zero=False)
     columns = {"prior": np.repeat(grid, len(rates)), "recall": np.tile(rates, len(grid))}
     return _stack_points(
@@ -336,7 +330,7 @@ def _cross_frame(columns: dict[str, NDArray[Any]], **levels: Sequence[object] | 
 
 def _check_operating_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
     """Return rates as a vector; raise unless they are at most 1, and above 0 (or 0 if `zero`)."""
-    result = np.atleast_1d(check_float_array(values, name))
+    result = np.atleast_1d(checks.check_float_array(values, name))
     wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]
     if wrong.size:
         least = "from 0 to 1" if zero else "above 0 and at most 1"

@@ -11,33 +11,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    InputTypeError,
-    check_choice,
-    check_prior_list,
-    describe_type,
-    warn_each,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Floats, InputError, InputTypeError
 from skewanova.base.frames import FrameResult
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, areas_of_groups, measures_of_groups
 from skewanova.priors.evidence import MIN_CASES, MIN_CASES_WITH_TIES, MIN_DISTINCT_SCORES, Support
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.columns import SAMPLING_COLUMNS, ColumnMap, RawTable
-from skewanova.scores.design import (
-    FOLD_IMBALANCE,
-    FoldDesign,
-    as_design,
-    check_ratio,
-    design_without_cases,
-    infer_design,
-)
+from skewanova.scores.design import FoldDesign, as_design, check_ratio, design_without_cases, infer_design
 from skewanova.scores.pairing import find_fewest_distinct
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Halvings, Label, Scores, ScoreTable
 from skewanova.scores.validation import build_score_table, fill_fold, locate_group_row
+
+#: Largest factor between the numbers of positives of two folds without a warning.
+FOLD_IMBALANCE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +71,7 @@ class Evaluation(FrameResult):
             design = design_without_cases(len(self.folds), self.stated_design)
         else:
             design = infer_design(self.scores, design=self.stated_design)
-        warn_each(design.warnings)
+        checks.warn_each(design.warnings)
         return design
 
     @cached_property
@@ -120,7 +109,7 @@ class Evaluation(FrameResult):
 
     def auprec_half_differences(self, priors: ArrayLike) -> Floats | None:
         """Return (AUPREC in half 0 - half 1) / 2, (n_halvings, n_models, n_priors); None without halvings."""
-        pi = check_prior_list(priors, "priors")
+        pi = checks.check_prior_list(priors, "priors")
         return self._half_differences(lambda curves: areas_of_groups(curves, pi, self.area_estimator))
 
     def _measure_iauprec(self, curves: Curves) -> Floats:
@@ -141,7 +130,7 @@ class Evaluation(FrameResult):
 
     def auprec_by_cell(self, priors: ArrayLike) -> Floats:
         """Return AUPREC (n_models, n_folds, n_priors), nan where a model lacks a fold."""
-        pi = check_prior_list(priors, "priors")
+        pi = checks.check_prior_list(priors, "priors")
         values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
         cells = [(self.models.index(model), self.folds.index(fold)) for model, fold in self.curves]
         values[tuple(np.transpose(cells))] = areas_of_groups(self.curves, pi, self.area_estimator)
@@ -219,11 +208,11 @@ def evaluate(
     >>> list(measures.auprec), len(measures.auprec), len(measures.iauprec)
     (['model', 'fold', 'prior', 'auprec'], 120, 60)
     """
-    grid = check_prior_list(at_priors, "at_priors")
+    grid = checks.check_prior_list(at_priors, "at_priors")
     if len(np.unique(grid)) < len(grid):
         raise InputError(f"`at_priors` must be distinct, but got {', '.join(f'{p:g}' for p in grid)}")
     weighting = as_deployment_prior(deployment_prior)
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    checks.check_choice(area_estimator, ESTIMATORS, "area_estimator")
     stated_design = as_design(design)
     table = read_scores(scores)
     curves = table.curves()
@@ -247,7 +236,7 @@ def evaluate(
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        warnings=warn_each([imbalance] if most > FOLD_IMBALANCE * fewest else []),
+        warnings=checks.warn_each([imbalance] if most > FOLD_IMBALANCE * fewest else []),
         scores=table,
         stated_design=stated_design,
     )
@@ -293,7 +282,7 @@ def measure_group(
     [0.7917, 0.5705]
     """
     if not isinstance(frame, pd.DataFrame):
-        raise InputTypeError(f"`frame` must be a pandas DataFrame, but got {describe_type(frame)}")
+        raise InputTypeError(f"`frame` must be a pandas DataFrame, but got {checks.describe_type(frame)}")
     ColumnMap(["model", "y_true", "y_score"], None, ()).select([*frame], "`frame`")
     source = "frame" if pos_label is None else f"skewanova.read_scores(frame, pos_label={pos_label!r})"
     if columns := [column for column in SAMPLING_COLUMNS if column in frame]:

@@ -21,11 +21,10 @@ from skewanova.base.checks import (
     make_generator,
 )
 from skewanova.base.rounding import argsort_descending
-from skewanova.evaluation.measures import Evaluation, check_evaluation
+from skewanova.evaluation.measures import FOLD_IMBALANCE, Evaluation, check_evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import FACTORS, AnovaResult, check_anova, check_columns, variation_limit
 from skewanova.inference.omnibus import build_fold_table, find_degenerate
-from skewanova.scores.design import FOLD_IMBALANCE
 from skewanova.scores.pairing import check_rankings, check_score_values
 
 

@@ -13,14 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    InputTypeError,
-    check_choice,
-    check_fraction,
-    check_not_negative,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Floats, InputError, InputTypeError
 from skewanova.scores.kinds import DESIGNS, RUNS
 from skewanova.scores.table import Scores, ScoreTable
 
@@ -130,11 +124,12 @@ class FoldDesign:
 
     def __post_init__(self) -> None:
         """Raise for unknown `kind` or `runs`; store fraction and correlation as floats, raise if bad."""
-        check_choice(self.kind, [kind for kind in DESIGNS if kind == "runs" or kind not in RUNS], "kind")
-        check_choice(self.runs, [*RUNS.values()], "runs")
+        kinds = [kind for kind in DESIGNS if kind == "runs" or kind not in RUNS]
+        checks.check_choice(self.kind, kinds, "kind")
+        checks.check_choice(self.runs, [*RUNS.values()], "runs")
         for name in ("test_fraction", "correlation"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, check_fraction(getattr(self, name), name))
+                object.__setattr__(self, name, checks.check_fraction(getattr(self, name), name))
 
     @property
     def ratio(self) -> float:
@@ -228,7 +223,7 @@ def as_design(design: str | FoldDesign) -> FoldDesign:
         raise InputTypeError(
             f"`design` must be a name such as 'kfold' or a FoldDesign, but has type {type(design).__name__}"
         )
-    check_choice(design, DESIGNS, "design")
+    checks.check_choice(design, DESIGNS, "design")
     return FoldDesign("runs", runs=RUNS[design]) if design in RUNS else FoldDesign(design)
 
 
@@ -509,10 +504,6 @@ def fold_mean_interval(
 
 def check_ratio(ratio: float) -> float:
     """Return `ratio` as a float; raise unless it is from 0 to `MAX_RATIO` test cases per training case."""
-    return check_not_negative(
+    return checks.check_not_negative(
         ratio, "ratio", what="a number of test cases for each training case, 0 or more", largest=MAX_RATIO
     )
-
-
-#: Largest factor between the numbers of positives of two folds without a warning.
-FOLD_IMBALANCE = 2.0

@@ -14,21 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    InputTypeError,
-    RowName,
-    check_choice,
-    check_named_models,
-    check_real,
-    check_same_length,
-    check_text,
-    check_vector,
-    find_rounded,
-    prefix_errors,
-    to_array,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Floats, InputError, InputTypeError, RowName
+from skewanova.scores import validation
 from skewanova.scores.columns import (
     ALL_COLUMNS,
     DATASET_COLUMN,
@@ -40,13 +28,6 @@ from skewanova.scores.columns import (
 from skewanova.scores.halvings import build_scores
 from skewanova.scores.sources import detect_backend, load_table
 from skewanova.scores.table import Scores, ScoreTable
-from skewanova.scores.validation import (
-    build_score_table,
-    check_any_row,
-    raise_multiple_datasets,
-    to_categorical,
-    validate_scores,
-)
 
 
 def read_scores(
@@ -127,8 +108,8 @@ def load_rows(
     """Return unchecked columns (warn, fold 1 if none), `classes` for y_score; raise for several data sets."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame and raw.frame[DATASET_COLUMN].nunique(dropna=False) > 1:
-        names = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
-        raise_multiple_datasets(len(names.categories), classes=classes)
+        names = validation.to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
+        validation.raise_multiple_datasets(len(names.categories), classes=classes)
     readers = ["scores.read_multiclass(table, classes, "] if classes else []
     return replace(raw, frame=add_fold(raw.frame, *readers))
 
@@ -145,7 +126,7 @@ def read_parts(
             + "add the column, or rename yours to part (--part-column NAME)" * ("halving" not in raw.frame)
         )
     names = raw.frame["part"].astype(str)
-    check_choice(part, list(dict.fromkeys(names)), "choose_on")
+    checks.check_choice(part, list(dict.fromkeys(names)), "choose_on")
     chosen = (names == part).to_numpy()
     if chosen.all():
         raise InputError(
@@ -153,7 +134,7 @@ def read_parts(
         )
     rest = replace(raw, frame=raw.frame.drop(columns="part"))
     first, second = (rest.take(np.flatnonzero(rows)) for rows in (chosen, ~chosen))
-    return build_score_table(first, pos_label), build_score_table(second, pos_label)
+    return validation.build_score_table(first, pos_label), validation.build_score_table(second, pos_label)
 
 
 def scores_from_wide(
@@ -212,7 +193,7 @@ def scores_from_wide(
         raw = load_table(source, ColumnMap([*stated, *(models or ())], rest, text, pos_label=pos_label))
         wide = raw.frame
         chosen = [column for column in wide.columns.tolist() if column not in with_role]
-        scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
+        scores = [validation.validate_scores(wide[column], str(column), raw.where) for column in chosen]
     halving = [column for column in HALVING_COLUMNS if column in with_role and column in wide]
     if len(halving) == 1:
         raise InputError(
@@ -259,7 +240,7 @@ def _stack_columns(columns: Sequence[NDArray[Any]], names: Sequence[object], whe
     """Return the columns end to end in their common dtype; raise if that would round a whole number."""
     common = np.result_type(*columns)
     for column, name in zip(columns, names, strict=True):
-        lossy = find_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
+        lossy = checks.find_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
         if lossy is not None:
             raise InputError(
                 f"`{name}` must keep its order as floats, like the other columns, but {column[lossy]} at "
@@ -302,19 +283,19 @@ def read_datasets(
     """
     tables: dict[str, ScoreTable] = {}
     if isinstance(source, Mapping):
-        check_text(map(str, source), "`dataset`")
+        checks.check_text(map(str, source), "`dataset`")
         for key, table in source.items():
-            with prefix_errors(f"data set {str(key)!r}", "skewanova.read_datasets("):
+            with checks.prefix_errors(f"data set {str(key)!r}", "skewanova.read_datasets("):
                 tables[str(key)] = read_in_memory(table, columns=columns, pos_label=pos_label)
         return tables
     raw = load_table(
         source, ColumnMap.from_names(columns, allowed=(DATASET_COLUMN, *ALL_COLUMNS), pos_label=pos_label)
     )
-    check_any_row(len(raw.frame))
-    dataset = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
+    validation.check_any_row(len(raw.frame))
+    dataset = validation.to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
     rest = replace(raw, frame=add_fold(raw.frame, "read_datasets(table, ").drop(columns=DATASET_COLUMN))
     for code, name in enumerate(dataset.categories):
-        with prefix_errors(f"data set {name!r}", "skewanova.read_datasets("):
+        with checks.prefix_errors(f"data set {name!r}", "skewanova.read_datasets("):
             tables[name] = build_scores(rest.take(np.flatnonzero(dataset.codes == code)), pos_label)
     return tables
 
@@ -410,15 +391,15 @@ def scores_from_multiclass(
     >>> multiclass.classes, multiclass.tables["dog"].models
     (('cat', 'dog', 'owl'), ('tree', 'net'))
     """
-    labels = check_vector(to_array(y_true, "y_true"), "y_true")
+    labels = checks.check_vector(checks.to_array(y_true, "y_true"), "y_true")
     names = _check_class_names(labels[~pd.isna(labels)], classes)
-    check_named_models(y_score, "y_score")
+    checks.check_named_models(y_score, "y_score")
     scores = {m: _check_class_scores(values, m, len(labels), names) for m, values in y_score.items()}
     rows: dict[str, Any] = {"fold": 1, "case": np.arange(len(labels))}
     for name, values in (("fold", fold), ("case", case)):
         if values is not None:
-            rows[name] = check_vector(to_array(values, name), name)
-            check_same_length(**{"y_true": labels, name: rows[name]})
+            rows[name] = checks.check_vector(checks.to_array(values, name), name)
+            checks.check_same_length(**{"y_true": labels, name: rows[name]})
     frame = pd.concat([pd.DataFrame({"model": model, **rows}) for model in scores], ignore_index=True)
     columns = np.concatenate([*scores.values()]).T
     raw = RawTable(frame.assign(y_true=np.tile(labels, len(scores))))
@@ -464,7 +445,8 @@ def read_multiclass(
     raw = load_rows(source, columns, None, np.asarray([*classes]).tolist())
     names = _check_class_names(raw.frame["y_true"].dropna().to_numpy(), classes)
     rest = replace(raw, frame=raw.frame.drop(columns=names))
-    return _build_tables(rest, {name: validate_scores(raw.frame[name], name, raw.where) for name in names})
+    scores = {name: validation.validate_scores(raw.frame[name], name, raw.where) for name in names}
+    return _build_tables(rest, scores)
 
 
 def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:
@@ -472,7 +454,7 @@ def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:
     tables, labels = {}, raw.frame["y_true"].map(str, na_action="ignore")
     for name, score in scores.items():
         y_true = labels.eq(name).astype(object).where(labels.notna())
-        with prefix_errors(f"class {name!r}"):
+        with checks.prefix_errors(f"class {name!r}"):
             frame = raw.frame.assign(y_true=y_true, y_score=score)
             tables[name] = build_scores(replace(raw, frame=frame), None)
     return MulticlassScores(MappingProxyType(tables))
@@ -492,7 +474,7 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
         raise InputError(
             f"there must be at least 2 classes, whose names differ as text, but got {values!s:.60}"
         )
-    check_text(names, "`classes`")
+    checks.check_text(names, "`classes`")
     unknown = sorted({str(label) for label in labels.tolist()} - {*names})
     if unknown:
         raise InputError(
@@ -504,7 +486,7 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
 
 def _check_class_scores(values: ArrayLike, model: str, n_cases: int, classes: Sequence[str]) -> Floats:
     """Return scores as an array with a row per case and a column per class; raise for another shape."""
-    result = check_real(to_array(values, name := f"y_score[{model!r}]"), name)
+    result = checks.check_real(checks.to_array(values, name := f"y_score[{model!r}]"), name)
     if result.shape != (shape := (n_cases, len(classes))):
         raise InputError(
             f"the scores of {model!r} must have shape {shape}, one row per case and one column for each of "

@@ -14,17 +14,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from skewanova.base.checks import (
-    Bools,
-    InputError,
-    InputTypeError,
-    check_choice,
-    check_labels,
-    check_named_models,
-    check_prior,
-    check_same_length,
-    to_array,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Bools, InputError, InputTypeError
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.weightings import PriorLike, as_deployment_prior, correct_class_prior
@@ -37,9 +28,9 @@ RESPONSES = ("decision_function", "predict_proba")
 
 def check_response_method(response_method: str, class_prior: float | None) -> None:
     """Raise if the method or the class prior is invalid, or if a prior is set without predict_proba."""
-    check_choice(response_method, ("auto", *RESPONSES), "response_method")
+    checks.check_choice(response_method, ("auto", *RESPONSES), "response_method")
     if class_prior is not None:
-        check_prior(class_prior, "class_prior")
+        checks.check_prior(class_prior, "class_prior")
         if response_method != "predict_proba":
             raise InputError(
                 "`class_prior` corrects probabilities: use it with response_method='predict_proba', not "
@@ -61,7 +52,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_, as fitted classifiers have; use one")
     try:
-        positive = check_labels(classes, pos_label=pos_label)
+        positive = checks.check_labels(classes, pos_label=pos_label)
     except InputError as error:
         labels = ", ".join(map(repr, np.asarray(classes).tolist()))
         raise InputError(f"the model was trained on the labels {labels}; train it on those of `y`") from error
@@ -79,7 +70,7 @@ def choose_response(estimator: Any, response_method: str, pos_label: object) -> 
 
 def orient_scores(scores: Any, positive: Bools, method: str) -> NDArray[Any]:
     """Return the positive column of two, or a vector, negated if the first class is positive; or raise."""
-    score = to_array(scores, "y_score")
+    score = checks.to_array(scores, "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
     if score.ndim != 1:
@@ -257,7 +248,7 @@ def scores_from_estimators(
     >>> table.models, table.folds, len(table.frame)
     (('naive Bayes', 'logistic'), (1, 2, 3), 1138)
     """
-    check_named_models(estimators, "estimators")
+    checks.check_named_models(estimators, "estimators")
     options: dict[str, Any] = {"response_method": response_method, "class_prior": class_prior}
     data = check_data(X, y, groups, pos_label=pos_label, **options)
     splits = draw_splits(cv, data)
@@ -374,7 +365,7 @@ def scores_from_cv_results(
     >>> scores_from_cv_results({"naive Bayes": results}, X, y).folds
     (1, 2, 3, 4, 5)
     """
-    check_named_models(cv_results, "cv_results")
+    checks.check_named_models(cv_results, "cv_results")
     options: dict[str, Any] = {"response_method": response_method, "class_prior": class_prior}
     data = check_data(X, y, groups, pos_label=pos_label, **options)
     n_cases = len(data.positive)
@@ -495,7 +486,7 @@ def auprec_scorer(
     >>> cross_val_score(GaussianNB(), X, y, scoring=auprec_scorer(prior=0.1), cv=3).round(2)
     array([0.92, 0.94, 0.94])
     """
-    check_prior(prior)
+    checks.check_prior(prior)
     options = {"prior": prior, "area_estimator": area_estimator, "pos_label": pos_label}
     return _make_scorer(auprec_score, response_method, **options)
 
@@ -545,7 +536,7 @@ def iauprec_scorer(
 def _make_scorer(measure: Callable[..., float], response_method: str, **options: Any) -> Any:
     """Return the scikit-learn scorer of a measure with these options; raise for an unknown method or area."""
     check_response_method(response_method, None)
-    check_choice(options["area_estimator"], ESTIMATORS, "area_estimator")
+    checks.check_choice(options["area_estimator"], ESTIMATORS, "area_estimator")
     method = RESPONSES if response_method == "auto" else response_method
     return import_sklearn("metrics").make_scorer(measure, response_method=method, **options)
 
@@ -554,10 +545,10 @@ def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any
     """Return the data; raise for bad labels, unequal lengths or `options` (response_method, class_prior)."""
     check_response_method(**options)
     features, labels = to_rows(X), to_rows(y)
-    names = None if groups is None else to_array(to_rows(groups), "groups")
-    positive = check_labels(labels, pos_label=pos_label, name="y")
+    names = None if groups is None else checks.to_array(to_rows(groups), "groups")
+    positive = checks.check_labels(labels, pos_label=pos_label, name="y")
     n_rows = count_rows(features, "X")
-    check_same_length(X=np.empty(n_rows), y=positive)
+    checks.check_same_length(X=np.empty(n_rows), y=positive)
     if names is not None and names.shape != (n_rows,):
         raise InputError(
             f"`groups` must be a list of {n_rows} groups, one a case, but has shape {names.shape}"

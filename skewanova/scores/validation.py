@@ -12,18 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import (
-    Bools,
-    Floats,
-    InputError,
-    MultipleDatasetsError,
-    RowName,
-    check_labels,
-    check_scores,
-    check_text,
-    check_weights,
-    name_row,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Bools, Floats, InputError, MultipleDatasetsError, RowName, name_row
 from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable, encode_whole_numbers, values_or_codes
 from skewanova.scores.table import MAX_EXAMPLES, Codes, Label, ScoreTable, case_labels, level_codes
 
@@ -52,7 +42,7 @@ def locate_group_row(frame: pd.DataFrame) -> RowName:
 
 def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArray[Any]:
     """Return the scores in their own dtype, infinite ones too; raise for text, other objects and NaN."""
-    return check_scores(values.to_numpy(), name, where=where, remedy="convert the column to floats")
+    return checks.check_scores(values.to_numpy(), name, where=where, remedy="convert the column to floats")
 
 
 def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
@@ -61,9 +51,9 @@ def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName
         codes = values_or_codes(values)
         if codes.min() >= 0:
             with suppress(InputError):
-                positive = check_labels(values.cat.categories.to_numpy(), pos_label=pos_label)
+                positive = checks.check_labels(values.cat.categories.to_numpy(), pos_label=pos_label)
                 return np.asarray(positive[codes])
-    return check_labels(values.to_numpy(), pos_label=pos_label, where=where)
+    return checks.check_labels(values.to_numpy(), pos_label=pos_label, where=where)
 
 
 def to_categorical(
@@ -81,7 +71,7 @@ def to_categorical(
         try:
             values = values.map(str, na_action="ignore")
         except UnicodeEncodeError as error:  # from pandas 3 on, which stores text as UTF-8
-            check_text([error.object], f"`{name}`")
+            checks.check_text([error.object], f"`{name}`")
     codes, names = pd.factorize(values)
     text = [str(value) for value in names]
     blank = [code for code, label in enumerate(text) if not label.strip()]
@@ -89,7 +79,7 @@ def to_categorical(
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
         raise InputError(f"`{name}` must not be empty, but {rows}, the first at {where(int(empty[0]))}")
-    check_text(text, f"`{name}`")
+    checks.check_text(text, f"`{name}`")
     in_order = np.array(text, dtype=object)
     is_whole = numeric and all(map(INTEGER_TEXT.fullmatch, text))
     if is_whole:
@@ -144,7 +134,8 @@ def raise_multiple_datasets(n_datasets: int, *, classes: Sequence[str] = ()) -> 
 
 def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
     """Return the weights of a column as floats; raise unless real, finite and not negative (0 is allowed)."""
-    return check_weights(validate_scores(values.infer_objects(), "weight", where), "weight", where=where)
+    weight = validate_scores(values.infer_objects(), "weight", where)
+    return checks.check_weights(weight, "weight", where=where)
 
 
 def check_any_weight(largest: float) -> None:
