@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -48,14 +48,13 @@ def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None
     if state == "tie" and rivals:
         certainty += f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
     writer.begin("where_it_changes")
+    frames = {"by_prior": result.by_prior, "ranking": result.ranking}
     return Verdict(
         state,
         order.candidates if control is None else order.models_above(control) or (control,),
         choose=_choose_by_pairs(order, writer, "data sets", control),
         how_sure=f"{certainty}. For further data sets like these.",
-        where_it_changes=_write_changes_along(
-            result.by_prior, result.ranking, writer, (n_datasets, "data sets")
-        ),
+        where_it_changes=_write_changes_along(frames, writer, (n_datasets, "data sets")),
         weakest_point=_write_data_set_weakness(n_datasets, writer.begin("weakest_point")),
         evidence=build_evidence_frame(evidence),
         numbers=tuple(writer.numbers),
@@ -75,21 +74,17 @@ def write_class_choice(
 
 
 def _write_changes_along(
-    by_prior: pd.DataFrame,
-    ranking: pd.DataFrame,
-    writer: LineWriter,
-    counted: tuple[int, str],
-    *,
-    crossings: pd.DataFrame | None = None,
+    frames: Mapping[str, pd.DataFrame], writer: LineWriter, counted: tuple[int, str]
 ) -> str:
     """Return a sentence: the lowest prior where the best mean changes, else who has it and how often."""
-    (n_units, units), first = counted, by_prior[by_prior["rank"] == 1].sort_values("prior")
+    (n_units, units), by_prior = counted, frames["by_prior"]
+    first = by_prior[by_prior["rank"] == 1].sort_values("prior")
     mean = "highest mean" if units == "data sets" else "best value" if n_units == 1 else "best mean"
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
     steps = [i for i, pair in enumerate(pairwise(models), 1) if len(set(pair)) > 1]
     if steps:
         step = steps[0]
-        prior = _write_crossing((priors[step - 1], priors[step]), crossings, writer)
+        prior = _write_crossing((priors[step - 1], priors[step]), frames.get("crossings"), writer)
         names = f"{writer.names[models[step - 1]]} to {writer.names[models[step]]}"
         over = "" if n_units == 1 else f" over {units}"
         return f"The {mean}{over} changes from {names} near prior {prior}{verdict_text.count_others(steps)}."
@@ -98,7 +93,7 @@ def _write_changes_along(
     leader = f"{span}: {writer.names[models[0]]} has the {mean}"
     if n_units == 1:
         return f"{leader}."
-    n_best = ranking.set_index("model")["n_best"].get(models[0], 0)
+    n_best = frames["ranking"].set_index("model")["n_best"].get(models[0], 0)
     best = writer.add_count(n_best, "n_best", "ranking")
     where, *cited = ("on", "dataset", "iauprec") if units == "data sets" else ("in", "n_folds", "design")
     return f"{leader}; it ranks first {where} {best} of {writer.add_count(n_units, *cited)} {units}."
@@ -183,12 +178,9 @@ def _write_values_certainty(
 
 def _write_values_changes(result: TestedResult, writer: LineWriter) -> str:
     """Return where the best value changes: along the prior, else over folds; nowhere on one test set."""
-    first, unit, by_prior = next(iter_rows(result.ranking)), result.unit, result.tables["by_prior"]
-    if len(by_prior):
-        counted = result.design.n_folds, f"{unit}s"
-        return _write_changes_along(
-            by_prior, result.ranking, writer, counted, crossings=result.tables["crossings"]
-        )
+    first, unit = next(iter_rows(result.ranking)), result.unit
+    if len(result.tables["by_prior"]):
+        return _write_changes_along(result.tables, writer, (result.design.n_folds, f"{unit}s"))
     if result.design.is_test_set:
         return f"Nowhere: {result.measure} does not depend on the prior."
     n_folds = writer.add_count(result.design.n_folds, "n_folds", "design")
