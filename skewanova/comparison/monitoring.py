@@ -14,19 +14,8 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import chi2, norm
 
-from skewanova.base.checks import (
-    FIRST_INEXACT,
-    Bools,
-    Floats,
-    InputError,
-    Seed,
-    check_choice,
-    check_count,
-    check_fraction,
-    check_scores,
-    make_generator,
-    warn_each,
-)
+from skewanova.base import checks
+from skewanova.base.checks import FIRST_INEXACT, Bools, Floats, InputError, Seed
 from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.text import Table, build_table, format_column, format_limits, merge_notes, shorten_name
 from skewanova.comparison import diff
@@ -263,9 +252,9 @@ def monitor(
     >>> result.changed, result.table["state"].tolist()
     (False, ['choice'])
     """
-    level = check_fraction(confidence_level, "confidence_level")
-    rng = make_generator(rng)
-    looks = looks if looks is None else check_count(looks, "looks", minimum=1)
+    level = checks.check_fraction(confidence_level, "confidence_level")
+    rng = checks.make_generator(rng)
+    looks = looks if looks is None else checks.check_count(looks, "looks", minimum=1)
     frames = _load_frames(comparison)
     chosen = diff.get_leader(frames["ranking"])
     field_scores = as_unlabelled(unlabelled)
@@ -276,7 +265,7 @@ def monitor(
         )
     bins, rows = _select_bins(frames["score_bins"], chosen), field_scores.select_model(chosen)
     parts: Any = [("", rows)] if "batch" not in rows else rows.groupby("batch", sort=True, observed=True)
-    scores = (check_scores(part["y_score"].to_numpy(), "unlabelled") for _, part in parts)
+    scores = (checks.check_scores(part["y_score"].to_numpy(), "unlabelled") for _, part in parts)
     counts = np.array([count_by_bin(score, bins.edges) for score in scores])
     if "batch" not in rows:
         looks = 1
@@ -299,7 +288,9 @@ def monitor(
         batches = {str(name): field_scores.pair_labelled((chosen, runner_up), name) for name, _ in parts}
         leads = _judge_lead(batches, _load_measure(comparison, deployment_prior), series)
         labelled_lead = {"runner_up": runner_up, "lead": pd.DataFrame(leads, columns=list(LEAD_COLUMNS))}
-    return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings), **labelled_lead)
+    return MonitorReport(
+        chosen, level, looks, table, frames["leaders"], checks.warn_each(warnings), **labelled_lead
+    )
 
 
 def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
@@ -317,7 +308,9 @@ def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
 def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[DeploymentPrior, str]:
     """Return the prior, else the comparison's (a folder's only if uniform or one prior), and estimator."""
     settings = diff.load_ranking(comparison, "comparison")[1]
-    estimator = check_choice(str(settings.get("area_estimator", "trapezoid")), ESTIMATORS, "area_estimator")
+    estimator = checks.check_choice(
+        str(settings.get("area_estimator", "trapezoid")), ESTIMATORS, "area_estimator"
+    )
     if deployment_prior is not None:
         return as_deployment_prior(deployment_prior), estimator
     if isinstance(comparison, Comparison):

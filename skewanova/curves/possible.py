@@ -17,19 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skewanova.base.checks import (
-    Bools,
-    Floats,
-    InputError,
-    InputTypeError,
-    check_choice,
-    check_count,
-    check_not_negative,
-    check_number,
-    check_prior,
-    check_prior_list,
-    describe_value,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Bools, Floats, InputError, InputTypeError
 from skewanova.curves.estimators import ESTIMATORS
 
 #: Cells of recall, finer towards 0, and levels of the false positive rate; the error of areas is about 1e-4.
@@ -97,7 +86,7 @@ class FeasibilityReport:
     def find_range(self, measure: str) -> AreaRange:
         """Return the range of an area by its name, ``AUC`` or ``AUPREC(prior)``; raise if not reported."""
         names, search = self._search.names, self._search
-        index, last = names.index(check_choice(measure, names, "measure")), len(names) - 1
+        index, last = names.index(checks.check_choice(measure, names, "measure")), len(names) - 1
         others = [k for k in range(last + 1) if k != index]
         by_auc = search.has_auc and index < last
         given_auc = search.find_range(index, self._limits, [last]) if by_auc else (np.nan, np.nan)
@@ -154,8 +143,8 @@ def max_loss_ratio(
     >>> round(max_loss_ratio(0.5, 0.1), 4), round(max_loss_ratio(0.5, 0.1, area_estimator="convex_hull"), 4)
     (0.731, 0.5556)
     """
-    common, rare = check_prior(prior), check_prior(rarer_prior, "rarer_prior")
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    common, rare = checks.check_prior(prior), checks.check_prior(rarer_prior, "rarer_prior")
+    checks.check_choice(area_estimator, ESTIMATORS, "area_estimator")
     if rare > common:
         raise InputError(f"`rarer_prior` must not be above `prior`, but got {rare} > {common}")
     if area_estimator == "convex_hull":
@@ -236,11 +225,15 @@ def check_reported_areas(
     impossible on complete curves: recall of at least 0.016 is missing
     """
     printed = _check_areas(auprec)
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    checks.check_choice(area_estimator, ESTIMATORS, "area_estimator")
     rule = "half a unit of the last digit, 0 or more"
-    slack = check_not_negative(rounding, "rounding", what=rule, largest=0.5)
+    slack = checks.check_not_negative(rounding, "rounding", what=rule, largest=0.5)
     printed_auc = None if auc is None else _check_area(auc, "auc")
-    steps = 0.0 if n_positive is None else _estimator_error(check_count(n_positive, "n_positive", minimum=1))
+    steps = (
+        0.0
+        if n_positive is None
+        else _estimator_error(checks.check_count(n_positive, "n_positive", minimum=1))
+    )
     hull = area_estimator == "convex_hull"
     search = _CurveSearch(tuple(printed), printed_auc is not None, not_below_diagonal=hull)
     values = np.array([*printed.values(), *([] if printed_auc is None else [printed_auc])])
@@ -259,7 +252,7 @@ def _estimator_error(n: int) -> float:
 
 def _check_area(value: float, name: str) -> float:
     """Return the area as a float; raise unless it is from 0 to 1."""
-    area = check_number(value, name)
+    area = checks.check_number(value, name)
     if not 0 <= area <= 1:
         raise InputError(f"`{name}` must lie between 0 and 1, but got {area:g}")
     return area
@@ -269,11 +262,11 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
     """Return the areas by prior, in descending priors; raise if they are invalid."""
     if not isinstance(auprec, Mapping):
         raise InputTypeError(
-            f"`auprec` must map priors to areas, as {{0.5: 0.8}}; got {describe_value(auprec)}"
+            f"`auprec` must map priors to areas, as {{0.5: 0.8}}; got {checks.describe_value(auprec)}"
         )
     if not auprec:
         raise InputError("`auprec` must hold the area at one prior at least, but is empty")
-    priors = check_prior_list(list(auprec), "prior of auprec").tolist()
+    priors = checks.check_prior_list(list(auprec), "prior of auprec").tolist()
     pairs = zip(priors, auprec.values(), strict=True)
     areas = {prior: _check_area(area, f"auprec[{prior:g}]") for prior, area in pairs}
     return dict(sorted(areas.items(), reverse=True))

@@ -13,19 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from skewanova.base.checks import (
-    Bools,
-    Floats,
-    InputError,
-    Seed,
-    SkewanovaWarning,
-    check_choice,
-    check_fraction,
-    check_vector,
-    check_weights,
-    to_array,
-    warn_each,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Bools, Floats, InputError, Seed, SkewanovaWarning
 from skewanova.base.text import shorten_notes
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
@@ -294,15 +283,17 @@ def confidence_interval(
     >>> interval.method, round(interval.estimate, 3)
     ('jackknife', 0.388)
     """
-    check_choice(method, INTERVALS, "method")
-    check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    check_fraction(confidence_level, "confidence_level")
-    check_vector(to_array(y_score, "y_score"), "y_score")
+    checks.check_choice(method, INTERVALS, "method")
+    checks.check_choice(area_estimator, ESTIMATORS, "area_estimator")
+    checks.check_fraction(confidence_level, "confidence_level")
+    checks.check_vector(checks.to_array(y_score, "y_score"), "y_score")
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
     weighting = target_prior(prior, deployment_prior, sample)
-    included = np.ones(len(columns), bool) if sample_weight is None else check_weights(sample_weight) > 0
+    included = (
+        np.ones(len(columns), bool) if sample_weight is None else checks.check_weights(sample_weight) > 0
+    )
     numbers = _check_folds(folds, method, sample.positive, included)
     inputs = sample, columns[:, 0], weighting, area_estimator, confidence_level
     return compute_interval(IntervalInputs(*inputs, rng=rng, folds=numbers), method)
@@ -317,7 +308,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
         used = choose_method(inputs.n_positive, min(inputs.support, inputs.n_negative))
     low, high = map(float, _LIMITS[used](inputs))
     warning = _warning_text(inputs, method, used)
-    warn_each([warning] if warning else [])
+    checks.warn_each([warning] if warning else [])
     if used == "small_sample":
         used = "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
     level, words = inputs.confidence_level, inputs.weighting.describe()
@@ -468,7 +459,7 @@ def interval_table(
     >>> len(table), table.loc[0, ["estimate", "conf_low", "conf_high"]].astype(float).round(2).tolist()
     (60, [0.84, 0.8, 0.87])
     """
-    check_choice(method, TABLE_INTERVALS, "method")
+    checks.check_choice(method, TABLE_INTERVALS, "method")
     table = read_in_memory(scores)
     cells = table.frame.groupby(["model", "fold"], sort=True, observed=True)
     groups: list[tuple[str, str, object, pd.DataFrame]] = [
@@ -502,5 +493,5 @@ def interval_table(
             rows.append(vars(interval) | cell)
     frame = pd.DataFrame(rows)[list(INTERVAL_COLUMNS)]
     frame["fold"] = frame["fold"].convert_dtypes()  # nullable, of the dtype of the folds
-    warn_each(shorten_notes(text for text in frame["warning"] if text))
+    checks.warn_each(shorten_notes(text for text in frame["warning"] if text))
     return frame

@@ -11,21 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skewanova.base.checks import (
-    MISSING_TEXT,
-    Bools,
-    Floats,
-    InputError,
-    check_both_classes,
-    check_labels,
-    check_prior,
-    check_same_length,
-    check_scores,
-    check_vector,
-    check_weights,
-    to_array,
-    to_numbers,
-)
+from skewanova.base import checks
+from skewanova.base.checks import MISSING_TEXT, Bools, Floats, InputError
 from skewanova.base.rounding import limit_blas_threads
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
@@ -333,24 +320,24 @@ def check_sample(
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Sample, NDArray[Any]]:
     """Return the sample and its scores (n_cases, n_models), checked and without cases of weight 0."""
-    positive = check_labels(y_true, pos_label=pos_label)
+    positive = checks.check_labels(y_true, pos_label=pos_label)
     columns = _check_columns(y_score)
-    check_same_length(y_true=positive, y_score=columns)
+    checks.check_same_length(y_true=positive, y_score=columns)
     named = None if cluster is None else number_groups(cluster, "cluster", positive)[1]
     if sample_weight is None:
-        check_both_classes(positive)
+        checks.check_both_classes(positive)
         return Sample(positive, named), columns
-    weight = check_weights(sample_weight)
-    check_same_length(y_true=positive, sample_weight=weight)
+    weight = checks.check_weights(sample_weight)
+    checks.check_same_length(y_true=positive, sample_weight=weight)
     included = weight > 0
-    check_both_classes(positive[included], weighted=True)
+    checks.check_both_classes(positive[included], weighted=True)
     codes = None if named is None else np.unique(named[included], return_inverse=True)[1].reshape(-1)
     return Sample(positive[included], codes, weight[included]), columns[included]
 
 
 def _check_columns(y_score: Any) -> NDArray[Any]:
     """Return the scores as numbers (n_cases, n_models), or raise if they are not real and finite."""
-    table = to_numbers(y_score, "y_score")
+    table = checks.to_numbers(y_score, "y_score")
     if table.ndim not in {1, 2} or 0 in table.shape:
         fault = f"has shape {table.shape}"
         if isinstance(y_score, Mapping):
@@ -358,7 +345,9 @@ def _check_columns(y_score: Any) -> NDArray[Any]:
         raise InputError(f"`y_score` must have shape (n_cases,) or (n_cases, n_models) above 0, but {fault}")
     columns, remedy = table.reshape(len(table), -1), "pass numpy.asarray(y_score, dtype=float)"
     for j in range(columns.shape[1]):
-        check_scores(columns[:, j], "y_score" if table.ndim == 1 else f"y_score[:, {j}]", remedy=remedy)
+        checks.check_scores(
+            columns[:, j], "y_score" if table.ndim == 1 else f"y_score[:, {j}]", remedy=remedy
+        )
     return columns
 
 
@@ -366,8 +355,8 @@ def number_groups(
     values: ArrayLike, name: str, positive: Bools, *, remedy: str = "leave out `cluster`"
 ) -> tuple[NDArray[Any], Codes]:
     """Return sorted names and cases' numbers; raise for under 2, missing, or unlike `positive` in length."""
-    named = check_vector(to_array(values, name), name)
-    check_same_length(y_true=positive, **{name: named})
+    named = checks.check_vector(checks.to_array(values, name), name)
+    checks.check_same_length(y_true=positive, **{name: named})
     no_names = (not isinstance(v, str) and str(v).lower() in MISSING_TEXT for v in named.flat)
     # nan and NaT differ from themselves
     missing = np.flatnonzero([*no_names] if named.dtype == object else named != named)
@@ -407,5 +396,9 @@ def target_prior(prior: float | None, deployment_prior: Any, sample: Sample) -> 
         raise InputError("give either `prior` or `deployment_prior`, but got both")
     if deployment_prior is not None:
         return as_deployment_prior(deployment_prior)
-    value = float(np.average(sample.positive, weights=sample.weight)) if prior is None else check_prior(prior)
+    value = (
+        float(np.average(sample.positive, weights=sample.weight))
+        if prior is None
+        else checks.check_prior(prior)
+    )
     return UniformPrior(value, value)

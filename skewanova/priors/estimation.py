@@ -13,22 +13,8 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import expit, logit
 from scipy.stats import chi2
 
-from skewanova.base.checks import (
-    MISSING_TEXT,
-    Floats,
-    InputError,
-    Seed,
-    check_count,
-    check_fraction,
-    check_labelled_scores,
-    check_not_negative,
-    check_same_length,
-    check_scores,
-    check_vector,
-    make_generator,
-    to_array,
-    warn_each,
-)
+from skewanova.base import checks
+from skewanova.base.checks import MISSING_TEXT, Floats, InputError, Seed
 from skewanova.base.frames import FrameResult, make_frame
 from skewanova.base.text import write_p
 from skewanova.priors import batches, mixtures
@@ -141,7 +127,7 @@ class EstimatedPrior(FrameResult):
 
     def central_interval(self, share: float) -> tuple[float, float]:
         """Return two priors with this share of the weight between, and equal parts beyond either."""
-        tail = (1 - check_fraction(share, "share")) / 2
+        tail = (1 - checks.check_fraction(share, "share")) / 2
         priors, weights = self.quadrature()
         below = np.cumsum(weights) - weights / 2
         return float(np.interp(tail, below, priors)), float(np.interp(1 - tail, below, priors))
@@ -222,7 +208,7 @@ class PriorEstimate(EstimatedPrior):
             Shift of the scores of one class at a time between labelled cases and deployment, in either
             direction, in standard deviations of the normal scores of that class, from 0 to 10.
         """
-        by = check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
+        by = checks.check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
         shifts = [{side: sign * by} for side in ("positive", "negative") for sign in (-1, 1)]
         shifted = [self.bins.shift_classes(**shift) for shift in shifts]
         counts = BinCounts(*(np.stack(parts) for parts in zip(*shifted, strict=True)))
@@ -366,25 +352,27 @@ def estimate_prior(
     >>> print(estimate_prior(labels, labelled, unlabelled))
     0.06 (95 % 0 to 0.123)
     """
-    positive, score = check_labelled_scores(y_true, y_score, pos_label)
-    scores = check_scores(unlabelled, "unlabelled")
+    positive, score = checks.check_labelled_scores(y_true, y_score, pos_label)
+    scores = checks.check_scores(unlabelled, "unlabelled")
     check_overlap(score, scores)
-    bins = check_count(n_bins, "n_bins", minimum=2)
-    level = check_fraction(confidence_level, "confidence_level")
+    bins = checks.check_count(n_bins, "n_bins", minimum=2)
+    level = checks.check_fraction(confidence_level, "confidence_level")
     estimate = estimate_from_bins(mixtures.bin_scores(positive, score, scores, bins), level, rng=rng)
     if audited is not None:
         if batch is not None:
             raise InputError("`audited` is for all unlabelled scores together; leave out `batch`")
         estimate = _estimate_from_audit(estimate, AuditedStrata.from_scores(scores, audited))
-        return replace(estimate, warnings=warn_each(estimate.warnings))
+        return replace(estimate, warnings=checks.warn_each(estimate.warnings))
     if batch is not None:
-        names = check_vector(to_array(batch, "batch"), "batch").astype(str)
-        check_same_length(unlabelled=scores, batch=names)
+        names = checks.check_vector(checks.to_array(batch, "batch"), "batch").astype(str)
+        checks.check_same_length(unlabelled=scores, batch=names)
         if (unnamed := np.flatnonzero(np.isin(np.char.lower(names), list(MISSING_TEXT)))).size:
             bad = f"row {unnamed[0]} has {str(names[unnamed[0]])!r}, which means none; name it"
             raise InputError(f"`batch` must name a batch for every score, but {bad}")
         estimate = add_batches(estimate, count_by_batch(names, scores, estimate.bins.edges), rng=rng)
-    return replace(estimate, warnings=warn_each([*note_scores_beyond(score, scores), *estimate.warnings]))
+    return replace(
+        estimate, warnings=checks.warn_each([*note_scores_beyond(score, scores), *estimate.warnings])
+    )
 
 
 def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any]) -> dict[str, Floats]:
@@ -492,7 +480,7 @@ def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> Pr
     fit = mixtures.fit_classes(counts, prior)
     weak = is_chi2_too_small(counts)
     usual = np.asarray(chi2.ppf(level, 1))
-    critical = _calibrate_critical_values(peak, level, make_generator(rng)) if weak else (usual, usual)
+    critical = _calibrate_critical_values(peak, level, checks.make_generator(rng)) if weak else (usual, usual)
     low, high = mixtures.interval_limits(peak, critical)
     ratio_scale = float(critical[0] / usual), float(critical[1] / usual)
     log_odds, log_density = _likelihood_density(peak, ratio_scale)

@@ -13,25 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import (
-    SMALLEST_PRIOR,
-    Floats,
-    InputError,
-    InputTypeError,
-    check_float_array,
-    check_number,
-    check_ordered,
-    check_prior,
-    check_prior_list,
-    check_priors,
-    check_real,
-    check_same_length,
-    check_skews,
-    check_weights,
-    describe_value,
-    to_numbers,
-    warn_each,
-)
+from skewanova.base import checks
+from skewanova.base.checks import SMALLEST_PRIOR, Floats, InputError, InputTypeError
 from skewanova.priors.elicitation import SMALLEST_SHAPE, beta_quantile, shapes_from_quantiles
 from skewanova.priors.evidence import SLACK
 from skewanova.priors.quadrature import (
@@ -106,7 +89,7 @@ def skew_from_prior(prior: ArrayLike) -> float | Floats:
     >>> skew_from_prior(0.2)
     4.0
     """
-    pi = check_priors(prior)
+    pi = checks.check_priors(prior)
     return unwrap_scalar((1 - pi) / pi)
 
 
@@ -142,7 +125,7 @@ def prior_from_skew(skew: ArrayLike) -> float | Floats:
     >>> prior_from_skew(4.0)
     0.2
     """
-    return unwrap_scalar(np.asarray(1 / (1 + check_skews(skew))))
+    return unwrap_scalar(np.asarray(1 / (1 + checks.check_skews(skew))))
 
 
 @dataclass(frozen=True)
@@ -170,9 +153,9 @@ class UniformPrior:
     high: float
 
     def __post_init__(self) -> None:
-        check_prior(self.low, "deployment_prior")
-        check_prior(self.high, "deployment_prior")
-        check_ordered(self.low, self.high)
+        checks.check_prior(self.low, "deployment_prior")
+        checks.check_prior(self.high, "deployment_prior")
+        checks.check_ordered(self.low, self.high)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Return descending priors (one if limits are equal), weights summing to 1, by Gauss-Legendre."""
@@ -217,7 +200,7 @@ class UniformSkew:
     def __post_init__(self) -> None:
         """Make both skews floats, or raise unless they are positive, finite and in order."""
         for name in ("low_skew", "high_skew"):
-            skew = check_skews(check_number(getattr(self, name), name, "above 0"), name)
+            skew = checks.check_skews(checks.check_number(getattr(self, name), name, "above 0"), name)
             object.__setattr__(self, name, float(skew))
         if self.low_skew > self.high_skew:
             raise InputError(
@@ -275,7 +258,7 @@ class BetaPrior:
         """Raise unless both shapes are numbers from 0.1 to 1e14; keep them as given."""
         limits = f"{SMALLEST_SHAPE} to {LARGEST_SHAPE:g}"
         for name in ("a", "b"):
-            shape = check_number(getattr(self, name), name, f"from {limits}")
+            shape = checks.check_number(getattr(self, name), name, f"from {limits}")
             if not SMALLEST_SHAPE <= shape <= LARGEST_SHAPE:
                 hint = "; give one prior as a number instead" * (shape > LARGEST_SHAPE)
                 raise InputError(f"`{name}` must be from {limits}, but got {shape}{hint}")
@@ -315,7 +298,7 @@ class BetaPrior:
         'beta(2.89163, 36.8129) over priors, mean 0.0728'
         """
         a, b, notes = shapes_from_quantiles(quantiles)
-        warn_each(notes)
+        checks.warn_each(notes)
         return cls(a, b)
 
     @property
@@ -366,9 +349,11 @@ class DiscretePrior:
 
     def __post_init__(self) -> None:
         """Store the checked priors with weights that sum to 1 for `quadrature`, or raise."""
-        priors = check_prior_list(self.priors, "priors")
-        weights = np.ones(len(priors)) if self.weights is None else check_weights(self.weights, "weights")
-        check_same_length(priors=priors, weights=weights)
+        priors = checks.check_prior_list(self.priors, "priors")
+        weights = (
+            np.ones(len(priors)) if self.weights is None else checks.check_weights(self.weights, "weights")
+        )
+        checks.check_same_length(priors=priors, weights=weights)
         if not weights.max() > 0:
             raise InputError(f"`weights` must not all be zero, but got {weights}")
         object.__setattr__(self, "_nodes", (priors, normalise_weights(weights / weights.max())))
@@ -431,8 +416,9 @@ class ContinuousPrior:
         is_frozen = not getattr(self.distribution, "numargs", 0)
         if not (is_frozen and all(callable(getattr(self.distribution, name, None)) for name in _FROZEN)):
             raise InputTypeError(
-                "a distribution of the prior must be continuous, with its parameters, as scipy.stats.beta(2, "
-                f"30), not {describe_value(self.distribution)}; or use skewanova.DiscretePrior((0.1, 0.2))"
+                "a distribution of the prior must be continuous, with its parameters, as scipy.stats.beta"
+                f"(2, 30), not {checks.describe_value(self.distribution)}; or use "
+                "skewanova.DiscretePrior((0.1, 0.2))"
             )
         low, high = self.distribution.support()
         if np.ndim(low) or not 0 <= low < high <= 1:
@@ -499,10 +485,10 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
             return _convert_scipy(value)
     expected = InputTypeError(
         "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "
-        f"skewanova.BetaPrior(2, 30), but got {describe_value(value)}"
+        f"skewanova.BetaPrior(2, 30), but got {checks.describe_value(value)}"
     )
     try:
-        limits = check_float_array(cast("Any", value), "deployment_prior")
+        limits = checks.check_float_array(cast("Any", value), "deployment_prior")
     except InputTypeError as error:
         raise expected from error
     if limits.size not in {1, 2}:
@@ -510,7 +496,7 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
     low, high = float(limits.flat[0]), float(limits.flat[-1])
     if 1 < low < high < 1 / SMALLEST_PRIOR:
         percent = f", or ({low / 100:g}, {high / 100:g})" * (high < 100)
-        rule = f"`deployment_prior` must lie strictly between 0 and 1, but got {describe_value(value)}"
+        rule = f"`deployment_prior` must lie strictly between 0 and 1, but got {checks.describe_value(value)}"
         raise InputError(f"{rule}; did you mean skewanova.UniformSkew({low:g}, {high:g}){percent}?")
     return UniformPrior(low, high)
 
@@ -570,9 +556,9 @@ def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: fl
     >>> correct_class_prior([0.2, 0.5, 0.9], train_prior=0.5, prior=0.1).round(4)
     array([0.027, 0.1  , 0.5  ])
     """
-    learnt, used = check_prior(train_prior, "train_prior"), check_prior(prior)
-    values = to_numbers(probability, "probability", exact=False)
-    posterior = check_real(values, "probability").astype(np.float64)
+    learnt, used = checks.check_prior(train_prior, "train_prior"), checks.check_prior(prior)
+    values = checks.to_numbers(probability, "probability", exact=False)
+    posterior = checks.check_real(values, "probability").astype(np.float64)
     bad = posterior[~((posterior >= 0) & (posterior <= 1))]
     if bad.size:
         raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]}")
