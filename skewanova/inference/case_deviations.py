@@ -8,7 +8,7 @@ is therefore one fixed combination of its values at about thirty Chebyshev nodes
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -115,7 +115,7 @@ class CaseDeviations:
         def reduce(model: SortedScores) -> tuple[JackknifeValues, Floats]:
             table = model.jackknife_values(weightings, area_estimator).centre_in_place(sample)
             combine, basis = find_basis(table.values)
-            return replace(table, values=table.values @ combine), basis
+            return table.combine_in_place(combine), basis
 
         tables, bases = zip(*map(reduce, models), strict=True)  # one at a time: a whole table is large
         return cls(sample, tables, bases)

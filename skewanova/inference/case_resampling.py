@@ -10,7 +10,7 @@ each unit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -72,6 +72,17 @@ class JackknifeValues:
             for part in split_rows(np.flatnonzero(count), ENTRIES_AT_ONCE):
                 self.values[part] = (self.values[part] - mean) / np.sqrt(size * max(size - 1, 1))
         return self
+
+    def combine_in_place(self, weight: Floats) -> JackknifeValues:
+        """Return values @ weight (no more columns), moved to the front of `values`, whose rest is freed."""
+        values = np.require(self.values, requirements=["C", "OWNDATA"])
+        size = len(values), weight.shape[1]
+        combined = values.reshape(-1)[: size[0] * size[1]].reshape(size)
+        for start in range(0, len(values), ENTRIES_AT_ONCE):
+            rows = slice(start, start + ENTRIES_AT_ONCE)
+            combined[rows] = values[rows] @ weight
+        values.resize(size, refcheck=False)
+        return replace(self, values=values)
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import narwhals as nw
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -303,7 +304,13 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     native: Any = nw.to_native(source, pass_through=True)
     if isinstance(native, pd.DataFrame):
         frame = native.reset_index(drop=True)
-        return frame[columns.select(frame.columns.tolist(), "the table")].copy()  # the user may change theirs
+        names = columns.select(frame.columns.tolist(), "the table")
+        score = columns.names.get("y_score")
+        shared = [name for name in names if name == score and isinstance(frame[name].dtype, np.dtype)]
+        table = frame[[name for name in names if name not in shared]].copy()  # the user may change theirs
+        for name in shared:  # from pandas 3 on, copied when the user changes theirs
+            table[name] = frame[name]
+        return table[names]
     with _reading_errors("the query", _list_query_errors(native), ""):
         is_column = nw.dependencies.is_into_series(native)
         reader = None if is_column else _open_stream(native, columns)

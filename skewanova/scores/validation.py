@@ -252,6 +252,9 @@ def check_score_columns(raw: RawTable, pos_label: object) -> pd.DataFrame:
         "y_score": validate_scores(columns["y_score"], "y_score", where),
         **read_names(raw, "case", "cluster"),
     }
+    score = columns["y_score"]
+    if isinstance(score.dtype, np.dtype) and np.may_share_memory(values["y_score"], score.to_numpy()):
+        values["y_score"] = score  # which pandas copies before a user changes theirs
     frame = pd.DataFrame(values, copy=False)
     if "weight" in columns:
         frame["weight"] = check_weight_column(columns["weight"], where)

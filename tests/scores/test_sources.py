@@ -299,3 +299,12 @@ def test_data_sets_of_hugging_face():
     remedy = r"pass one of its splits, such as scores\['test'\]"
     message = rf"^scores must be a path .* but got DatasetDict; {remedy}$"
     expect_error(message, sa.read_scores, datasets.DatasetDict({"test": data}), error=InputTypeError)
+
+
+def test_tables_do_not_follow_later_changes_of_a_frame():
+    frame = TABLE.copy()
+    table = sa.read_scores(frame)
+    expected = table.to_frame()
+    frame.loc[:, "y_score"] = 0.5
+    frame.iloc[0] = frame.iloc[1]
+    pd.testing.assert_frame_equal(table.to_frame(), expected)
