@@ -13,17 +13,8 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import chi2, chi2_contingency
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    Seed,
-    SkewanovaWarning,
-    check_count,
-    check_fraction,
-    make_generator,
-    prefix_errors,
-    warn_each,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Floats, InputError, Seed, SkewanovaWarning
 from skewanova.base.frames import FrameResult
 from skewanova.base.text import write_p
 from skewanova.priors import batches, estimation, mixtures
@@ -221,11 +212,11 @@ def estimate_prior_from_tables(
             "`labelled` must be a table in memory, because bins need its scores; pass frame.compute() of "
             "Dask or frame.toPandas() of Spark"
         )
-    with prefix_errors("`labelled`"):
+    with checks.prefix_errors("`labelled`"):
         table = read_in_memory(labelled)
     field_scores = as_unlabelled(unlabelled)
-    level = check_fraction(confidence_level, "confidence_level")
-    n_bins = check_count(n_bins, "n_bins", minimum=2)
+    level = checks.check_fraction(confidence_level, "confidence_level")
+    n_bins = checks.check_count(n_bins, "n_bins", minimum=2)
     models, notes = _find_shared_models(table, field_scores)
     cases = {model: collect_labelled_cases(table, model, fold) for model in models}
     options: dict[str, Any] = {"n_bins": n_bins, "confidence_level": level, "rng": rng}
@@ -240,7 +231,7 @@ def estimate_prior_from_tables(
     notes += [] if fold is not None else _check_scales(table, estimates)
     for model, item in estimates.items():
         notes += [f"{model}: {text}" if len(models) > 1 else text for text in item.warnings]
-    return replace(result, warnings=warn_each([*notes, *result.caveats]))
+    return replace(result, warnings=checks.warn_each([*notes, *result.caveats]))
 
 
 def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
@@ -292,7 +283,7 @@ def _pool_models(estimates: Mapping[str, PriorEstimate], bins: batches.CaseBins,
     log_odds, ratio = _compute_joint_ratio(parts, np.full(len(parts), 1 / len(parts)))
     n_bins = [len(item.bins.edges) + 1 for item in parts]
     best_prior = float(expit(log_odds[ratio.argmin()]))
-    agreement = batches.assess_agreement(bins, n_bins, best_prior, rng=make_generator(rng))
+    agreement = batches.assess_agreement(bins, n_bins, best_prior, rng=checks.make_generator(rng))
     tested: dict[str, Any] = {"statistic": agreement.statistic, "p_value": agreement.p_value}
     if agreement.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
         return replace(_pool_widest(estimates), **tested)

@@ -10,16 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from skewanova.base.checks import (
-    Bools,
-    Floats,
-    Seed,
-    check_alpha,
-    check_choice,
-    check_count,
-    check_prior_list,
-    make_generator,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Bools, Floats, Seed
 from skewanova.base.rounding import TIE, TIE_SLACK, limit_blas_threads
 from skewanova.decision.joint_curves import JointCurves, joint_curves, joint_curves_over_folds
 from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid
@@ -125,10 +117,10 @@ def difference_curves(
     False
     """
     check_evaluation(evaluation)
-    check_alpha(alpha)
-    check_count(n_draws, "n_draws", minimum=99)
+    checks.check_alpha(alpha)
+    checks.check_count(n_draws, "n_draws", minimum=99)
     check_levels(len(evaluation.models), 2)
-    grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
+    grid = difference_grid(evaluation) if priors is None else checks.check_prior_list(priors, "priors")
     selected = mask_compared_pairs(evaluation.models, control)
     a, b = pair_indices(len(evaluation.models))
     columns = np.full((len(DIFFERENCE_TESTS), len(a), len(grid)), np.nan)
@@ -208,7 +200,7 @@ def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
     a, b = pair_indices(len(models))
     if control is None:
         return np.ones(len(a), dtype=bool)
-    index = list(models).index(check_choice(control, models, "control"))
+    index = list(models).index(checks.check_choice(control, models, "control"))
     return np.asarray((a == index) | (b == index))
 
 
@@ -345,7 +337,7 @@ def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
 @limit_blas_threads()
 def draw_max_t_of_columns(residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int) -> Floats:
     """Draw max |t| (n_draws,) of nonzero columns; pairs (`n_priors` columns) independently if df < 9."""
-    generator, n_columns = make_generator(rng), residual.shape[1]
+    generator, n_columns = checks.make_generator(rng), residual.shape[1]
     # Few folds span too few directions to estimate correlations. Pairs are then drawn independently, which is
     # conservative (Sidak 1967), and with two folds all columns are.
     size = n_columns if df + 1 >= MIN_FOLDS_FOR_JOINT_DRAWS else n_priors if df > 1 else 1
@@ -419,9 +411,11 @@ def auprec_bands(
     True
     """
     check_evaluation(evaluation)
-    check_alpha(alpha)
-    check_count(n_draws, "n_draws", minimum=99)
-    grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors, "priors")
+    checks.check_alpha(alpha)
+    checks.check_count(n_draws, "n_draws", minimum=99)
+    grid = (
+        prior_grid(evaluation, BAND_PRIORS) if priors is None else checks.check_prior_list(priors, "priors")
+    )
     joint = joint_curves(evaluation, grid)
     critical = _mean_critical_value(joint, alpha, n_draws=n_draws, rng=rng)
     deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
@@ -472,7 +466,7 @@ def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws:
 def _draw_max_pair_z(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, rng: Seed) -> Floats:
     """Draw max |z| (n_draws,) over all priors and the differences of pairs of model indices (n_pairs, 2)."""
     root = joint.deviations.reshape(len(joint.deviations), -1)
-    normals = make_generator(rng).standard_normal((n_draws, len(root)))
+    normals = checks.make_generator(rng).standard_normal((n_draws, len(root)))
     draws = (normals @ root).reshape(n_draws, *joint.estimate.shape)
     largest = np.zeros(n_draws)
     for i, j in pairs.tolist():  # all pairs at once would not fit in memory
@@ -500,5 +494,5 @@ def _draw_max_z(columns: Floats, n_draws: int, rng: Seed) -> Floats:
     """Draw max |z| (n_draws,) of normals of covariance columns.T @ columns, over their SDs if not 0."""
     size = np.linalg.norm(columns, axis=0)
     unit = columns[:, size > 0] / size[size > 0]
-    draws = make_generator(rng).standard_normal((n_draws, len(unit))) @ unit
+    draws = checks.make_generator(rng).standard_normal((n_draws, len(unit))) @ unit
     return np.asarray(np.abs(draws).max(axis=1, initial=0.0))

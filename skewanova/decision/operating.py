@@ -14,16 +14,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    InputTypeError,
-    check_float_array,
-    check_fraction,
-    check_prior_list,
-    prefix_errors,
-    warn_each,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Floats, InputError, InputTypeError
 from skewanova.base.rounding import TIE
 from skewanova.curves.groups import Cell, PackedCurves
 from skewanova.curves.roc import RocCurve
@@ -302,7 +294,7 @@ def threshold_table(
     [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]
     """
     rule = _choose_rule(costs, recall=recall, precision=precision, flagged=flagged, threshold=threshold)
-    check_fraction(confidence_level, "confidence_level")
+    checks.check_fraction(confidence_level, "confidence_level")
     pairs = _prior_pairs(rule, at_priors, chosen_prior)
     if isinstance(choose_on, str | int):
         choose_on, scores = _split_parts(scores, str(choose_on))
@@ -327,7 +319,7 @@ def threshold_table(
         notes += _note_undefined(rule, means)
         means["fold"] = means["fold"].astype(frame["fold"].dtype)
         frame = pd.concat([frame, means], ignore_index=True)
-    warn_each(notes)
+    checks.warn_each(notes)
     return frame
 
 
@@ -338,7 +330,7 @@ def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
             f"`choose_on` can name a part of a path or frame only, but got {type(scores).__name__}; give "
             "that path or frame, or pass other scores to choose on, as choose_on=skewanova.read_scores(FILE)"
         )
-    with prefix_errors("`scores`", "skewanova.read_scores(each part of "):
+    with checks.prefix_errors("`scores`", "skewanova.read_scores(each part of "):
         return read_parts(scores, part)
 
 
@@ -347,7 +339,7 @@ def _choose_rule(costs: tuple[float, float] | None, **options: Any) -> Threshold
     targets = {name: value for name, value in options.items() if value is not None}
     for name, value in targets.items():
         if name != "threshold":
-            check_fraction(value, name, or_one=name == "recall")
+            checks.check_fraction(value, name, or_one=name == "recall")
     cost_pair = None if costs is None else check_costs(costs)
     if not targets and cost_pair is not None:
         targets["cost"] = np.nan
@@ -364,7 +356,7 @@ def _choose_rule(costs: tuple[float, float] | None, **options: Any) -> Threshold
 def check_costs(costs: tuple[float, float], name: str = "`costs`") -> tuple[float, float]:
     """Return the costs as two floats; raise unless they are finite, not negative and not both 0."""
     try:
-        pair = check_float_array(costs, "costs")
+        pair = checks.check_float_array(costs, "costs")
     except (InputError, InputTypeError):  # ragged, or text
         pair = np.empty(0)
     if pair.shape != (2,):
@@ -380,7 +372,7 @@ def check_costs(costs: tuple[float, float], name: str = "`costs`") -> tuple[floa
 def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
     """Return checked priors and None, or a distribution's distinct mean, 5 %, 95 % quantile, and the mean."""
     if not (hasattr(priors, "quadrature") or hasattr(priors, "ppf")):
-        return check_prior_list(priors, "at_priors"), None
+        return checks.check_prior_list(priors, "at_priors"), None
     grid, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()
     cumulative = (np.cumsum(weight) - weight / 2) / weight.sum()
     mean = float(grid @ weight / weight.sum())
@@ -397,7 +389,7 @@ def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves
             "`choose_on` must be a part, table, path or frame, but got Evaluation; pass the scores of "
             "which it was made"
         )
-    with prefix_errors("`choose_on`"):
+    with checks.prefix_errors("`choose_on`"):
         table = read_in_memory(choose_on)
     curves = table.curves()
     if lacking := [model for model in measured.models if model not in table.models]:
@@ -429,7 +421,7 @@ def _prior_pairs(
     chosen = mean if chosen is None else chosen
     if chosen is None:
         return [(prior, prior) for prior in grid.tolist()]
-    return list(product(check_prior_list(chosen, "chosen_prior").tolist(), grid.tolist()))
+    return list(product(checks.check_prior_list(chosen, "chosen_prior").tolist(), grid.tolist()))
 
 
 class _Curves(NamedTuple):
@@ -459,7 +451,7 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
     else:
         table = read_in_memory(scores)
         design = infer_design(table, design=stated)
-        warn_each(design.warnings)
+        checks.warn_each(design.warnings)
         measured = _Curves(table.models, table.folds, table.curves(), design.ratio)
     if not (isinstance(table, ScoreTable) and (table.has_clusters or table.has_weights)):
         return measured

@@ -18,16 +18,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    InputTypeError,
-    check_alpha,
-    check_choice,
-    check_sum_of_squares,
-    describe_type,
-    warn_each,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Floats, InputError, InputTypeError
 from skewanova.base.frames import FrameResult, list_distinct
 from skewanova.inference.fold_statistics import ROUNDING
 
@@ -169,7 +161,7 @@ class AnovaResult(HypothesisTest):
 
     def row(self, term: str) -> pd.Series[Any]:
         """Return the row of the table for one term, such as ``model``; raise InputError if there is none."""
-        check_choice(term, self._table["term"].tolist(), "term")
+        checks.check_choice(term, self._table["term"].tolist(), "term")
         return self._table[self._table["term"] == term].iloc[0]
 
     def effect_sizes(self) -> pd.DataFrame:
@@ -376,7 +368,7 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
     source = _SOURCES.get(columns[-1], "")
     if not isinstance(frame, pd.DataFrame):
         example = source or _SOURCES["iauprec"]
-        raise InputTypeError(f"pass a pandas DataFrame such as {example}, not {describe_type(frame)}")
+        raise InputTypeError(f"pass a pandas DataFrame such as {example}, not {checks.describe_type(frame)}")
     repeated = [column for column in columns if [*frame].count(column) > 1]
     if repeated:
         raise InputError(f"the frame has the column {repeated[0]} more than once; keep one of them")
@@ -470,8 +462,8 @@ def _fit_anova(
     notes: Sequence[str] = (),
 ) -> AnovaResult:
     """Return a checked frame's ANOVA, response last (model:prior by `test`); warn of flat data, `notes`."""
-    check_sum_of_squares(sum_of_squares)
-    check_alpha(alpha)
+    checks.check_sum_of_squares(sum_of_squares)
+    checks.check_alpha(alpha)
     codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}
     response, crossed = str(frame.columns[-1]), test == "three_way_interaction"
     values = frame[response].to_numpy(dtype=np.float64)
@@ -488,7 +480,7 @@ def _fit_anova(
     return AnovaResult(
         **names,
         alpha=alpha,
-        warnings=warn_each([*notes, *message]),
+        warnings=checks.warn_each([*notes, *message]),
         _table=table.assign(**names)[list(ANOVA_COLUMNS)],
         _frame=frame,
         _fit=fit,
