@@ -283,7 +283,7 @@ class FoldTests:
         return [*results, omnibus.split_plot_anova(self.source)] if several else results
 
     def test_pairs(self, published: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
-        """Return `POSTHOC_COLUMNS`, a row a test and pair: the primary test, those `published`, secondary."""
+        """Return `POSTHOC_COLUMNS` of pairs by test: the primary, the frames `published`, secondary ones."""
         others = _select_tests(pairwise.PAIRWISE_TESTS, self.design, control=self.options.control is not None)
         primary = self.test_family(self.pairwise).assign(role="primary")
         secondary = [self.test_family(method) for method in others if method != self.pairwise]

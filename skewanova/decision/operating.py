@@ -383,7 +383,10 @@ def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats,
 def _curves_for_choice(rule: ThresholdRule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
     """Return curves of `choose_on` by cell, a lone fold's for all; raise if any is missing or none needed."""
     if rule.name == "threshold":
-        raise InputError("`choose_on` has no effect with `threshold`; leave it out, or use `recall` instead")
+        raise InputError(
+            "`choose_on` has no effect with `threshold`; leave it out (if it is a part, also its rows: "
+            "scores[scores['part'] != 'tuning']), or use `recall` instead"
+        )
     if isinstance(choose_on, Evaluation):
         raise InputTypeError(
             "`choose_on` must be a part, table, path or frame, but got Evaluation; pass the scores of "

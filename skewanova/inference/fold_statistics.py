@@ -162,7 +162,7 @@ def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | N
 
 
 def friedman_test(values: Floats) -> FTest:
-    """Return Iman and Davenport's F of (..., folds, models): inf (p its chance) if all agree, nan if tied."""
+    """Return Iman-Davenport F of (..., folds, models): inf (p its chance) if all agree, nan if all tie."""
     n_folds, n_models = values.shape[-2:]
     ranks = stats.rankdata(snap_ties(values), axis=-1) - (n_models + 1) / 2
     spread = (ranks**2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))

@@ -328,8 +328,8 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
 # --- audited labels -----------------------------------------------------------------------------------------
 
 
-#: Range of priors of the likelihood, and the largest Lagrange multiplier.
-AUDIT_RANGE, MAX_SLOPE = (1e-6, 1 - 1e-6), 1e9
+#: Range of priors of the likelihood.
+AUDIT_RANGE = (1e-6, 1 - 1e-6)
 
 
 class AuditedStrata(NamedTuple):
@@ -388,7 +388,8 @@ class AuditedStrata(NamedTuple):
         def estimate_less_prior(multiplier: float) -> float:
             return float(self.weight @ find_rates(multiplier)) - prior
 
-        multiplier = scipy.optimize.brentq(estimate_less_prior, -MAX_SLOPE, MAX_SLOPE)
+        bound = 2 * (n / self.weight).max() / AUDIT_RANGE[0]  # beyond, all rates are below the range
+        multiplier = scipy.optimize.brentq(estimate_less_prior, -bound, bound)
         heights = [
             (scipy.special.xlogy(self.positive, rate) + scipy.special.xlogy(self.negative, 1 - rate)).sum()
             for rate in (self.positive / n, find_rates(multiplier))

@@ -203,7 +203,9 @@ def add_fold(frame: pd.DataFrame, *reader: str) -> pd.DataFrame:
     if "fold" in frame:
         return frame
     if "halving" in frame:
-        raise InputError("`halving` needs columns fold and part; add them, or rename it if no case is halved")
+        raise InputError(
+            "`halving` needs columns part, fold, case; add those, or rename it if no case is halved"
+        )
     warn_without_fold(*reader)
     return frame.assign(fold=np.int8(1))
 

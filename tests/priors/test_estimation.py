@@ -311,6 +311,9 @@ def test_an_audited_estimate_is_a_deployment_prior_that_may_hold_0():
     mirrored = estimate_prior(1 - LABELS, -labelled, -unlabelled, audited=1 - labels)
     assert (mirrored.estimate, mirrored.conf_high) == (1.0, 1.0)
     assert mirrored.conf_low == pytest.approx(1 - result.conf_high, rel=1e-6)
+    new, labels = audited_sample(np.random.default_rng(1), 2000)
+    with pytest.warns(SkewanovaWarning, match="the audited labels exclude"):
+        assert estimate_prior(LABELS, labelled, new, audited=labels).estimate == pytest.approx(labels.mean())
 
 
 @each(("audited", "message"), [

@@ -26,7 +26,7 @@ def test_tables_without_folds_or_with_columns_of_other_names(tmp_path):
     (named,) = expect_warning("no column fold", sa.read_datasets, plain.assign(dataset="x")).values()
     assert named.frame.equals(table.frame)
     expect_error("split.* first line", sa.read_scores, plain.assign(**{"7": 0}), columns={"fold": "split"})
-    expect_error("needs columns fold and part; .* or rename it", sa.read_scores, plain.assign(halving=1))
+    expect_error("needs columns part, fold, case; .* rename it", sa.read_scores, plain.assign(halving=1))
     names = {"model": "classifier", "fold": "split", "y_true": "label", "y_score": "p", "case": "id"}
     frame = with_cases(LONG).rename(columns=names)
     for source in every_source(tmp_path, frame.assign(model="x", y_score="y")):
