@@ -173,7 +173,7 @@ def load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any
         if not isinstance(settings, Mapping):
             raise ValueError("settings have names")
         return check_ranking(ranking), settings
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"`{name}` must be {WRITTEN_FOLDER}, or a file with the output of its --json, "
             f"{describe_path(path)}"

@@ -465,7 +465,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     path = Path(comparison)
     try:
         return _check_frames({n: diff.read_result_csv(path / "tables" / f"{n}.csv") for n in names})
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, ValueError, OverflowError) as error:
         raise InputError(
             f"`comparison` must be {diff.WRITTEN_FOLDER}, {diff.describe_path(path)}"
             + f" ({error})" * isinstance(error, ValueError)

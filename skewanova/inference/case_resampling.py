@@ -44,8 +44,8 @@ BLOCK_SIZE = 1 << 15
 PRIORS_AT_ONCE = 64
 
 
-#: Entries that are centred at once.
-ENTRIES_AT_ONCE = 1 << 12
+#: Entries that are centred, and units that are counted, at once.
+ENTRIES_AT_ONCE, UNITS_AT_ONCE = 1 << 12, 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +67,12 @@ class JackknifeValues:
     def centre_in_place(self, sample: Sample) -> JackknifeValues:
         """Overwrite `values` by deviations from stratum means over sqrt(G (G - 1)); return this object."""
         for rows, size in sample.strata:
-            count = np.bincount(self.entry[rows], minlength=len(self.values))  # units of each entry
+            count = np.zeros(len(self.values), dtype=np.intp)  # units of each entry
+            for part in split_rows(rows, UNITS_AT_ONCE):
+                count += np.bincount(self.entry[part], minlength=len(count))
             mean = count @ self.values / size
-            for part in split_rows(np.flatnonzero(count), ENTRIES_AT_ONCE):
-                self.values[part] = (self.values[part] - mean) / np.sqrt(size * max(size - 1, 1))
+            for entries in split_rows(np.flatnonzero(count), ENTRIES_AT_ONCE):
+                self.values[entries] = (self.values[entries] - mean) / np.sqrt(size * max(size - 1, 1))
         return self
 
     def combine_in_place(self, weight: Floats) -> JackknifeValues:

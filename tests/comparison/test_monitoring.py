@@ -106,8 +106,8 @@ def test_a_folder_is_read_and_a_model_without_scores_named(tmp_path):
 @each("edited", [
     {"rank": "first"}, {"rank": ""}, {"prior_low": "x"}, {"prior_low": 0.9}, {"prior_low": ""},
     {"contender": ""}, {"score_high": "x"}, {"score_high": 2.0}, {"score_high": 1.0}, {"score_high": ""},
-    {"n_positive": -1}, {"n_negative": "inf"}, {"n_negative": ""}, {"n_negative": "1e308"},
-])  # fmt: skip
+    {"n_positive": -1}, {"n_positive": "1" * 400}, {"n_negative": "inf"}, {"n_negative": ""},
+    {"n_negative": "1e308"}, {"rank": "1" * 400}])  # fmt: skip
 def test_a_folder_that_somebody_edited_is_refused(tmp_path, edited):
     with pytest.raises(InputError, match=r"`comparison` must be .* and not edited, but got '"):
         monitor(write_folder(tmp_path, **edited), FIELD)
