@@ -531,7 +531,10 @@ def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
     if pos_label is None and (values <= {0.0, 1.0} or values <= {-1.0, 1.0}):
         pos_label = 1
     if pos_label is None and len(labels) == 1:
-        raise InputError(f"`{name}` must hold both classes, but has only the label {labels[0]}")
+        raise InputError(
+            f"`{name}` must hold both classes, but has only the label {labels[0]}; add cases of the other "
+            "class, and name the positive one by pos_label (--positive)"
+        )
     if pos_label is None:
         raise InputError(
             f"`{name}` has the labels {', '.join(labels)}: name the positive class by pos_label={labels[-1]} "

@@ -546,11 +546,15 @@ def _measure_cases(evaluation: Evaluation, measure: Measure, alpha: float) -> Me
         by_roc = replace(evaluation, area_estimator=ROC_AUC)
         return limit_areas(test_set.measure_areas(by_roc, as_deployment_prior(0.5)), alpha)
     if measure.threshold is None:
-        is_cost = measure.rule.name == "cost"
+        rule, costs = measure.rule, measure.rule.costs
+        call, option = f"{rule.name}={rule.target}", f"--{rule.name} {rule.target}"
+        if costs:
+            call, option = f"costs={costs}", "--cost-fp {:g} --cost-fn {:g}".format(*costs)
         raise InputError(
             f"{measure.name} has no test on the cases on which its threshold is chosen; "
-            f"{'state it in the measure by threshold=0.5 (--threshold 0.5), or ' * is_cost}read the numbers "
-            "from skewanova.threshold_table(scores, recall=0.8), or `skewanova threshold SCORES --recall 0.8`"
+            f"{'state it in the measure by threshold=0.5 (--threshold 0.5), or ' * bool(costs)}read the "
+            f"numbers from skewanova.threshold_table(scores, {call}), or `skewanova threshold SCORES "
+            f"{option}`"
         )
     rates, changes = test_set.measure_rates(evaluation.models, measure.threshold)
     return measure_gains(measure, (rates, changes), test_set.sample, alpha)

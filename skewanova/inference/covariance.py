@@ -210,8 +210,8 @@ def auprec_variance(
     """
     if np.ndim(y_score) > 1:
         raise InputError(
-            f"`y_score` must be one-dimensional, but has shape {np.shape(y_score)}; of several models, "
-            "in columns, use skewanova.inference.auprec_covariance(y_true, y_score)"
+            f"`y_score` must be one-dimensional, but has shape {np.shape(y_score)}; of one "
+            "model pass y_score[:, 0], of several use skewanova.inference.auprec_covariance likewise"
         )
     sample, columns = check_sample(y_true, y_score, pos_label=pos_label)
     weighting = target_prior(prior, deployment_prior, sample)

@@ -124,7 +124,7 @@ class ColumnMap:
         if taken:
             raise InputError(
                 f"`classes` must name score columns, but {taken[0]!r} has another use; leave it out, or "
-                "rename the class there and in `y_true`"
+                "if it is a class, rename its column, and the class in `classes` and in `y_true`"
             )
         required = [n for c, n in names.items() if c not in can_lack or c in stated or used.count(n) > 1]
         datasets = [DATASET_COLUMN] if DATASET_COLUMN not in used else []

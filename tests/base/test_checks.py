@@ -69,7 +69,8 @@ THREE = (
     "compare_classes(skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b})), or "
     "`skewanova compare --classes LIST`"
 )
-SINGLE = "`y_true` must hold both classes, but has only the label "
+SINGLE = "`y_true` must hold both classes, but has only the label 5; add cases of the other class, and name "
+SINGLE += "the positive one by pos_label (--positive)"
 FRACTIONS = "`y_true` must hold classes such as 0 and 1, but has fractions; labels: "
 SUM_TYPE = "`sum_of_squares` must be the integer 1, 2 or 3, but got "
 ROPE = "`rope` must be a difference that would not matter, 0 or more"
@@ -107,7 +108,7 @@ VALUES = {
     checks.check_labels: [
         ([[0, 1]], f"`y_true`{ONE_DIMENSION}(1, 2){PASS_ONE}"), ([], f"`y_true`{EMPTY}"), ([0, 2, 1], THREE),
         ([1, 2], LABEL.format("1, 2", "2")), (["no", "yes"], LABEL.format("'no', 'yes'", "'yes'")),
-        ([1234567, 1234568], LABEL.format("1234567, 1234568", "1234568")), ([5, 5], SINGLE + "5"),
+        ([1234567, 1234568], LABEL.format("1234567, 1234568", "1234568")), ([5, 5], SINGLE),
         ([0, 0.5], FRACTIONS + "0 (row 0), 0.5 (row 1)"),
         (["rest", "1"], LABEL.format("'1', 'rest'", "'rest'"))],
     of_x: [

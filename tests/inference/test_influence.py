@@ -158,8 +158,8 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
     (lambda: auprec_influence([0, 0], [1, 2]), ValueError,
      "`y_true` must hold both classes, but has no positive case"),
     (lambda: auprec_variance(Y, S), ValueError,
-     "`y_score` must be one-dimensional, but has shape (4, 2); of several models, in columns, "
-     "use skewanova.inference.auprec_covariance(y_true, y_score)"),
+     "`y_score` must be one-dimensional, but has shape (4, 2); of one model pass y_score[:, "
+     "0], of several use skewanova.inference.auprec_covariance likewise"),
     (lambda: auprec_variance(Y, 0.5), ValueError,
      "`y_score` must have shape (n_cases,) or (n_cases, n_models) above 0, but has shape ()"),
     (lambda: compare_test_set(Y, {"A": S}), ValueError,

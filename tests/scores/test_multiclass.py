@@ -89,7 +89,7 @@ def test_classes_may_be_numbers_and_have_several_columns():
 @each(("change", "classes", "message"), [
     ({}, ["cat", "dog"], "not one of cat, dog; spell it as one of these, leave its rows out,"),
     ({}, ["cat"], "at least 2 classes"), ({}, ["cat", "dog", "owl", "hen"], "hen"),
-    ({}, ["cat", "dog", "owl", "case"], "'case' has another use; leave it out, or rename the class"),
+    ({}, ["cat", "dog", "owl", "case"], "'case' has another use; leave it out, or if it is a class"),
     ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),
     ({"owl": ["high"] * 16}, ["cat", "dog", "owl"], "^`owl` must hold real numbers"),
     ({"owl": [np.nan] * 16}, ["cat", "dog", "owl"], "^`owl` must not hold NaN or blanks, .* at row 0;"),
