@@ -81,7 +81,7 @@ class CasesAnalysis(DesignAnalysis):
         areas = next(measured)
         result = self.compare(areas)
         report_stage("pairs of models")
-        at_priors = {p: self.compare(item) for p, item in zip(measures.priors, measured, strict=True)}
+        at_priors = dict(zip(measures.priors, map(self.compare, measured), strict=True))  # keeps no areas
         pairs = self.compare_families(result, at_priors)
         (low, high), spread, best_error, notes = self.compute_limits(areas, result)
         clustered = areas.sample.clustered

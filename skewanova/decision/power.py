@@ -176,7 +176,7 @@ def noncentrality_for_power(df: ArrayLike, power: float, alpha: float, pilot_df:
     def excess_quantile(noncentrality: Floats) -> Floats:
         # normal quantiles of power are almost linear in the noncentrality
         normal = special.ndtri(np.minimum(expected_power(noncentrality, degrees, alpha, pilot_df), MAX_POWER))
-        return np.asarray(normal - special.ndtri(power))
+        return np.asarray(normal - special.ndtri(min(power, MAX_POWER)))
 
     return _find_increasing_roots(excess_quantile, np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
 

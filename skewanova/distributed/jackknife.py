@@ -121,14 +121,14 @@ class CaseJackknife:
         """Return areas, R factor, and power sums by turn of the deviations of the units of some cases.
 
         The default turns are those of the arcsine scale and of the areas. A `mix` (n, n_models) gives linear
-        combinations in place of the models, and an empty R factor.
+        combinations in place of the models, but in the R factor.
         """
         result = self.deviations(cases)
         estimate = np.stack([table.estimate for table in result.tables])
-        root = result.r_factor if mix is None else np.empty((0, 0))  # not needed again
+        turns = _default_projections(estimate.ravel()) if turns is None else turns
+        root, parts = result.sum_products(turns, mix)
         powers = []
-        for turn in _default_projections(estimate.ravel()) if turns is None else turns:
-            unit, sums = result.sum_powers(turn, mix)
+        for unit, sums in parts:
             by_stratum = np.zeros((3, *sums.shape[1:]))  # some units may lack a stratum
             by_stratum[result.sample.stratum_numbers] = sums
             powers.append((unit, by_stratum))
@@ -180,17 +180,10 @@ class DistributedArcsine(ArcsineAreas):
     sums: Sums
     measure: Callable[..., Sums]
 
-    @cached_property
-    def angle_variances(self) -> VarianceEstimates:
-        """Variances, with degrees of freedom, of the angles and of their differences."""
-        return self.sums.estimate_variances(len(self.area))[0]
-
-    def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of area differences by negatives, positives, both; and theirs."""
-        (unit, sums), stratum = self.sums.powers[1], self.sample.stratum
-        result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
-        result[:, stratum] = self.sample.variances_from_sums(sums[stratum])[:, :, len(self.area) :, 0]
-        return result[0].T * unit**2, result[1].T * unit**4
+    def sum_powers(self, slope: Floats) -> tuple[Floats, Floats]:
+        """Return a power of two (1,), and power sums of deviations of angles or, if slopes are 1, areas."""
+        unit, sums = self.sums.powers[int((slope == 1).all())]
+        return unit, sums[self.sample.stratum]
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Return standard errors (n,) of contrasts (n, n_models) of angles, and degrees of freedom."""

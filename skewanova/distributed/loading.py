@@ -169,7 +169,9 @@ class DistributedCases(PairedTestSet):
             priors = np.array([item.low for item in weightings])
             nodes = choose_nodes(priors, priors.min(), priors.max(), evaluation.area_estimator)
             targets, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
-        sums = self.measure(evaluation, targets, turns=())
+        n_cells = len(evaluation.models) * len(evaluation.folds)
+        nowhere = PriorProjection(np.empty((len(targets), 0)), np.empty((n_cells, 0)))
+        sums = self.measure(evaluation, targets, turns=[nowhere])
         return sums.estimate @ weight, sums.root.reshape(-1, len(sums.estimate), len(targets)) @ weight
 
 

@@ -7,9 +7,8 @@ is therefore one fixed combination of its values at about thirty Chebyshev nodes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -23,7 +22,14 @@ from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.inference.case_resampling import JackknifeValues, SortedScores
 from skewanova.inference.fold_statistics import split_rows
-from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_of_two, max_abs, power_sums
+from skewanova.inference.sampling import (
+    Sample,
+    VarianceEstimates,
+    add_powers,
+    ceil_power_of_two,
+    max_abs,
+    zero_power_sums,
+)
 from skewanova.priors.weightings import UniformPrior
 
 #: Largest error of interpolation, relative to the largest value of a panel.
@@ -34,12 +40,8 @@ TOLERANCE = 1e-15
 PANEL_WIDTH = 8.0
 
 
-#: Numbers in memory at once, so that a few arrays of them stay in the second-level cache.
-BLOCK_SIZE = 1 << 16
-
-
-#: Rows of one QR decomposition, per column and at least. More leave the cache, fewer repeat work.
-ROWS_PER_COLUMN, MIN_ROWS = 8, 512
+#: Units whose deviations are in memory at once. More leave the cache, fewer repeat work.
+ROWS = 500
 
 
 #: Columns that a QR decomposition reflects at once.
@@ -120,65 +122,63 @@ class CaseDeviations:
         tables, bases = zip(*map(reduce, models), strict=True)  # one at a time: a whole table is large
         return cls(sample, tables, bases)
 
-    def project_units(self, weight: Floats) -> Floats:
-        """Return deviations (n_units, n_models * n_priors), or if that is smaller, their symmetric root."""
+    def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
+        """Return, by projection, `project_units`, and variances after `scale`."""
+        root, powers = self.sum_products(projections)
+        return [
+            (
+                self.project_units(each.weight, root),
+                VarianceEstimates.from_power_sums(self.sample, sums, len(self.tables), unit),
+            )
+            for each, (unit, sums) in zip(projections, powers, strict=True)
+        ]
+
+    def project_units(self, weight: Floats, root: Floats) -> Floats:
+        """Return deviations (n_units, n_models * n_priors), or if smaller, their symmetric root by `root`."""
         weights = self._weigh(weight)
         if self.sample.n_units <= len(weights) * weight.shape[1]:
             pairs = zip(self.tables, weights, strict=True)
             return np.hstack([table.select_units() @ by for table, by in pairs])
-        return project_r_factor(self.r_factor, weights)
-
-    @cached_property
-    def r_factor(self) -> Floats:
-        """R (n_columns square) of the QR of all units' tables, columns of a model together."""
-        step = max(ROWS_PER_COLUMN * sum(table.values.shape[1] for table in self.tables), MIN_ROWS)
-        return compute_r_factor(np.hstack(parts) for _, parts in self._blocks(step))
+        return project_r_factor(root, weights)
 
     @limit_blas_threads()
-    def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return, by projection, `project_units`, and variances after `scale`."""
-        weight, scale = (np.hstack(parts) for parts in zip(*projections, strict=True))
-        unit, sums = self.sum_powers(PriorProjection(weight, scale))
-        variances = VarianceEstimates.from_power_sums(self.sample, sums, len(self.tables), unit)
-        ends = np.cumsum([each.weight.shape[1] for each in projections])[:-1]
-        parts = zip(*(np.split(part, ends, axis=1) for part in variances), strict=True)
-        return [
-            (self.project_units(each.weight), VarianceEstimates(*part))
-            for each, part in zip(projections, parts, strict=True)
-        ]
+    def sum_products(
+        self, projections: Sequence[PriorProjection], mix: Floats | None = None
+    ) -> tuple[Floats, list[tuple[Floats, Floats]]]:
+        """Return R of the QR of all units' tables, and by projection sums of powers of the units' deviations.
 
-    def sum_powers(self, projection: PriorProjection, mix: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return a power of two by prior, and sums of (deviation / it)^2 and ^4 of models and of pairs.
-
-        The sums are (n_strata, 2, n_curves + n_pairs, n_priors). `mix` (n_curves, n_models) combines models.
+        These are a power of two by prior, and sums of (deviation / it)^2 and ^4 of models and of pairs,
+        (n_strata, 2, n_curves + n_pairs, n_priors). `mix` (n_curves, n_models) combines models.
         """
-        weights, n_priors = self._weigh(projection.weight), projection.weight.shape[1]
+        weight, scale = (np.hstack(parts) for parts in zip(*projections, strict=True))
+        weights = self._weigh(weight)
         pairs = zip(self.tables, weights, strict=True)
         largest = np.array([max_abs(table.values) @ np.abs(by) for table, by in pairs])
-        unit = ceil_power_of_two((projection.scale * largest).max(axis=0))
-        weights = [by * row for by, row in zip(weights, projection.scale / unit, strict=True)]
-        blocks = self._blocks(max(16, BLOCK_SIZE // (len(weights) * n_priors)))
-        curves = ((k, [part @ by for part, by in zip(parts, weights, strict=True)]) for k, parts in blocks)
-        if mix is not None:
-            curves = ((k, list(np.tensordot(mix, np.stack(parts), 1))) for k, parts in curves)
+        unit = ceil_power_of_two((scale * largest).max(axis=0))
+        weights = [(by * row).T for by, row in zip(weights, scale / unit, strict=True)]
         n_curves = len(weights) if mix is None else len(mix)
-        return unit, power_sums(curves, len(self.sample.strata), n_curves, n_priors)
+        sums = zero_power_sums(len(self.sample.strata), n_curves, len(unit))
+        root = np.zeros((sum(table.values.shape[1] for table in self.tables),) * 2)
+        for kind, (rows, _) in enumerate(self.sample.strata):
+            for part in split_rows(rows, ROWS):
+                blocks = [table.select_units(part) for table in self.tables]
+                root = update_r_factor(root, np.hstack(blocks))
+                if len(unit):
+                    curves = [by @ block.T for by, block in zip(weights, blocks, strict=True)]
+                    curves = curves if mix is None else [*np.tensordot(mix, np.stack(curves), 1)]
+                    add_powers(sums[kind], curves)
+        ends = np.cumsum([each.weight.shape[1] for each in projections])[:-1]
+        return root, list(zip(np.split(unit, ends), np.split(sums, ends, axis=-1), strict=True))
 
     def _weigh(self, weight: Floats) -> list[Floats]:
         """Return the weights (n_columns, n_priors) of the columns of every table."""
         return [basis @ weight for basis in self.bases] or [weight] * len(self.tables)
 
-    def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
-        """Yield a position in `strata` and models' deviations (n_units, n_nodes), `step` units or fewer."""
-        for kind, (rows, _) in enumerate(self.sample.strata):
-            for part in split_rows(rows, step):
-                yield kind, [table.select_units(part) for table in self.tables]
-
 
 def find_basis(values: Floats) -> tuple[Floats, Floats]:
     """Return (n_nodes, n) and (n, n_nodes) whose product changes the rows by rounding only."""
     size = ceil_power_of_two(max_abs(values))
-    root = compute_r_factor(rows / size for rows in split_rows(values, MIN_ROWS))
+    root = compute_r_factor(rows / size for rows in split_rows(values, ROWS))
     _, spread, axes = np.linalg.svd(root)
     axes = axes[: max(1, np.count_nonzero(spread > ROUNDING * spread[0]))]  # 1 if all deviations are 0
     return axes.T / size[:, None], axes * size
@@ -194,10 +194,13 @@ def compute_r_factor(blocks: Iterable[Floats]) -> Floats:
     """Return R (n_columns square) of the QR of stacked blocks; normal equations lose half of the digits."""
     root = np.empty((0, 0))
     for block in blocks:
-        root = root if root.size else np.zeros((block.shape[1],) * 2)
-        if block.size:
-            root, *_ = lapack.dtpqrt(0, min(QR_PANEL, len(root)), root, block)
-    return np.asarray(root)
+        root = update_r_factor(root if root.size else np.zeros((block.shape[1],) * 2), block)
+    return root
+
+
+def update_r_factor(root: Floats, block: Floats) -> Floats:
+    """Return R (n_columns square) of the QR of `root`, which is such an R, with `block` below it."""
+    return lapack.dtpqrt(0, min(QR_PANEL, len(root)), root, block)[0] if block.size else root
 
 
 @limit_blas_threads()

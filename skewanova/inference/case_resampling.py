@@ -62,7 +62,7 @@ class JackknifeValues:
 
     def select_units(self, rows: slice | Codes = slice(None)) -> Floats:
         """Return the values, centred or not, of the units `rows` (n_rows, n_weightings), or of all."""
-        return np.asarray(self.values[self.entry[rows]])
+        return np.asarray(self.values.take(self.entry[rows], axis=0))
 
     def centre_in_place(self, sample: Sample) -> JackknifeValues:
         """Overwrite `values` by deviations from stratum means over sqrt(G (G - 1)); return this object."""

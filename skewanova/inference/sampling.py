@@ -89,7 +89,10 @@ class Sample:
     @cached_property
     def unit_sums(self) -> UnitSums:
         """UnitSums of negative, positive units: largest weight, sums of shares of it and of their squares."""
-        return UnitSums.from_cases(self.positive.astype(np.intp), self.unit, self.weight, 2)
+        if self.clustered or self.weight is not None:
+            return UnitSums.from_cases(self.positive.astype(np.intp), self.unit, self.weight, 2)
+        counts = np.bincount(self.positive, minlength=2).astype(np.float64)
+        return UnitSums(np.ones(2), counts, counts)
 
     @cached_property
     def single_unit_classes(self) -> tuple[str, ...]:
@@ -123,20 +126,17 @@ class Sample:
     @limit_blas_threads()
     def covariance(self, values: Floats) -> Floats:
         """Return the jackknife covariance (n, n) of estimates from unit values (n_units, n)."""
-        result = np.zeros((values.shape[1],) * 2)
-        for _, centered in self.iter_deviations(values):
-            result += centered @ centered.T
-        return result
+        return np.asarray(sum(centered @ centered.T for _, centered in self.iter_deviations(values)))
 
     def iter_deviations(self, values: Floats) -> Iterator[tuple[int, Floats]]:
         """Yield (position in `strata`, :meth:`deviations` (n, n_rows) of a block of its units)."""
         step = max(1, BLOCK_SIZE // values.shape[1])
         for number, (rows, size) in enumerate(self.strata):
             parts = [rows[start : start + step] for start in range(0, len(rows), step)]
-            sums = (np.ascontiguousarray(values[part].T).sum(axis=1, keepdims=True) for part in parts)
-            mean = sum(sums) / size
+            blocks = (np.ascontiguousarray(values.take(part, axis=0).T) for part in parts)
+            mean = sum(block.sum(axis=1, keepdims=True) for block in blocks) / size
             for part in parts:
-                centered = values[part].T - mean
+                centered = np.subtract(values.take(part, axis=0).T, mean, order="C")
                 centered /= np.sqrt(size * max(size - 1, 1))
                 yield number, centered
 
@@ -146,20 +146,10 @@ class Sample:
         # normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).
         flat = values.reshape(len(values), -1)
         unit = ceil_power_of_two(max_abs(flat))
-        strata = self.variances_from_sums(self._sum_powers(flat / unit))
+        blocks = ((number, [centered]) for number, centered in self.iter_deviations(flat / unit))
+        strata = self.variances_from_sums(power_sums(blocks, len(self.strata), 1, len(unit))[:, :, 0])
         variance, df = np.reshape(_sum_strata(strata), (2, *values.shape[1:]))
         return unit.reshape(variance.shape) * self.to_std_errors(variance), df
-
-    def stratum_variances(self, values: Floats) -> Floats:
-        """Return (2, 3): variances of an estimate due to negatives, positives, both; variances of these."""
-        result = np.zeros((2, 3))
-        result[:, self.stratum_numbers] = self.variances_from_sums(self._sum_powers(values[:, None]))[..., 0]
-        return result
-
-    def _sum_powers(self, values: Floats) -> Floats:
-        """Return sums (n_strata, 2, n) of squares and fourth powers of deviations."""
-        blocks = ((number, [centered.T]) for number, centered in self.iter_deviations(values))
-        return power_sums(blocks, len(self.strata), 1, values.shape[1])[:, :, 0]
 
     def to_std_errors(self, variances: Floats) -> Floats:
         """Return square roots of variances, all nan if a class has a single unit."""
@@ -228,9 +218,9 @@ class SampleSummary(Sample):
         """Return `values` unchanged, because rows from workers are deviations already."""
         return values
 
-    def covariance(self, values: Floats) -> Floats:
-        """Return the covariance values.T @ values (n, n) of estimates from rows of deviations (n_rows, n)."""
-        return np.asarray(values.T @ values)
+    def iter_deviations(self, values: Floats) -> Iterator[tuple[int, Floats]]:
+        """Yield (0, values.T), because rows from workers are deviations already."""
+        yield 0, values.T
 
 
 def classify_units(sample: Sample) -> Codes:
@@ -289,21 +279,28 @@ def power_sums(
 ) -> Floats:
     """Return sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of deviations.
 
-    The blocks are a position in `Sample.strata` and the deviations (n_rows, n_priors) of every model.
+    The blocks are a position in `Sample.strata` and the deviations (n_priors, n_units) of every model.
     """
-    sums = np.zeros((n_strata, 2, n_models * (n_models + 1) // 2, n_priors))
-    pairs = [*((i, i) for i in range(n_models)), *combinations(range(n_models), 2)]
+    sums = zero_power_sums(n_strata, n_models, n_priors)
     for number, values in blocks:
-        ones, centered = np.ones(len(values[0])), np.empty(values[0].shape)
-        for row, (i, j) in enumerate(pairs):
-            if i == j:
-                np.copyto(centered, values[i])
-            else:
-                np.subtract(values[i], values[j], out=centered)
-            for power in sums[number]:
-                centered *= centered
-                power[row] += ones @ centered
+        add_powers(sums[number], values)
     return sums
+
+
+def zero_power_sums(n_strata: int, n_models: int, n_priors: int) -> Floats:
+    """Return the zeros to which `add_powers` adds, with the shape of `power_sums`."""
+    return np.zeros((n_strata, 2, n_models * (n_models + 1) // 2, n_priors))
+
+
+def add_powers(sums: Floats, values: Sequence[Floats]) -> None:
+    """Add to the sums of a stratum, as of `power_sums`, those of a block (n_priors, n_units) a model."""
+    models = range(len(values))
+    ones, product = np.ones(values[0].shape[1]), np.empty(values[0].shape)
+    for row, (i, j) in enumerate([*zip(models, models, strict=True), *combinations(models, 2)]):
+        factor = values[i] if i == j else np.subtract(values[i], values[j], out=product)
+        for power in sums:
+            factor = np.multiply(factor, factor, out=product)
+            power[row] += product @ ones
 
 
 def is_entire_class(part: Any, total: float) -> Any:

@@ -145,33 +145,52 @@ class ArcsineAreas:
         return self.scale.area
 
     @cached_property
+    def deviations(self) -> list[tuple[int, Floats]]:
+        """Blocks (n_models, n_units) of deviations of the areas, each with its position in `strata`."""
+        return list(self.sample.iter_deviations(self.values))
+
+    @cached_property
+    @limit_blas_threads()
     def area_covariance(self) -> Floats:
         """Jackknife covariance of the areas (n_models, n_models)."""
-        return self.sample.covariance(self.values)
-
-    @property
-    def angle_values(self) -> Floats:
-        """Jackknife values of the angles of `ArcsineScale` (n_units, n_models), by the delta method."""
-        return self.values / self.scale.slope
+        return np.asarray(sum(block @ block.T for _, block in self.deviations))
 
     @cached_property
     def covariance(self) -> Floats:
-        """Jackknife covariance of the angles (n_models, n_models)."""
+        """Jackknife covariance of the angles (n_models, n_models), by the delta method."""
         return np.asarray(self.area_covariance / np.multiply.outer(self.scale.slope, self.scale.slope))
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Return std errors (nan if a class is one unit), df (n,) of contrasts (n, n_models) of angles."""
-        return self.sample.estimate_errors(self.angle_values @ contrasts.T)
+        unit = self._find_unit()
+        blocks = ((kind, [(contrasts / self.scale.slope / unit) @ block]) for kind, block in self.deviations)
+        sums = sampling.power_sums(blocks, len(self.sample.strata), 1, len(contrasts))
+        spreads = VarianceEstimates.from_power_sums(self.sample, sums, 1, unit)
+        return self.sample.to_std_errors(spreads.model[0]), spreads.model_df[0]
+
+    def sum_powers(self, slope: Floats) -> tuple[Floats, Floats]:
+        """Return a power of two (1,), and power sums of deviations of areas over `slope` and over it."""
+        scale = slope[:, None] * self._find_unit()
+        blocks = ((kind, [*(block / scale)[:, None]]) for kind, block in self.deviations)
+        return self._find_unit(), sampling.power_sums(blocks, len(self.sample.strata), len(self.area), 1)
+
+    def _find_unit(self) -> Floats:
+        """Return a power of two (1,) above the largest standard error of an angle, a scale for powers."""
+        return sampling.ceil_power_of_two(np.sqrt(np.diag(self.covariance).max(keepdims=True)))
 
     @cached_property
     def angle_variances(self) -> VarianceEstimates:
         """Variances and df of the angles (n_models, 1) and of their differences (n_pairs, 1)."""
-        values = self.angle_values
-        unit = sampling.ceil_power_of_two(max(values.max(), -values.min()))
-        blocks = self.sample.iter_deviations(values)
-        models = ((number, [*(deviations / unit)[:, :, None]]) for number, deviations in blocks)
-        sums = sampling.power_sums(models, len(self.sample.strata), len(self.area), 1)
+        unit, sums = self.sum_powers(self.scale.slope)
         return VarianceEstimates.from_power_sums(self.sample, sums, len(self.area), unit)
+
+    def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
+        """Return variances (n_pairs, 3) of area differences by negatives, positives, both; those of these."""
+        unit, sums = self.sum_powers(np.ones(len(self.area)))
+        result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
+        strata = self.sample.variances_from_sums(sums)[:, :, len(self.area) :, 0]
+        result[:, self.sample.stratum_numbers] = strata * np.reshape([unit**2, unit**4], (2, 1, 1))
+        return result[0].T, result[1].T
 
     def pair_errors(self) -> tuple[Floats, Floats]:
         """Return standard errors, nan if a class is one unit, and df (n_pairs,) of differences of areas."""
@@ -194,13 +213,6 @@ class ArcsineAreas:
     def run_deviations(self) -> Floats:
         """No rows (0, n_models), because a single run does not vary."""
         return np.empty((0, len(self.area)))
-
-    def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of area differences by negatives, positives, both; those of these."""
-        pairs = combinations(range(len(self.area)), 2)
-        strata = [self.sample.stratum_variances(self.values[:, i] - self.values[:, j]) for i, j in pairs]
-        variance, var_of_var = np.stack(strata, axis=1)
-        return variance, var_of_var
 
 
 def compute_pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> PairTests:

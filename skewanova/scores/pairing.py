@@ -402,7 +402,7 @@ def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck
     named = [
         str(model)
         for model, score in table.frame.groupby("model", sort=False, observed=True)["y_score"]
-        if (np.mod(score, 1) == 0).all() and score.is_unique and not (len(auc) == 1 and works[model])
+        if (np.rint(score) == score).all() and score.is_unique and not (len(auc) == 1 and works[model])
     ]
     if named:
         advice = (

@@ -52,7 +52,7 @@ def test_linear_algebra_of_tall_matrices_uses_one_thread_and_then_as_many_as_bef
         with limit_blas_threads():
             assert blas_threads() == {1}
         compute_r_factor(blocks(np.ones((3, 2))))
-        power_sums(blocks((0, [np.ones((3, 2))])), 1, 1, 2)
+        power_sums(blocks((0, [np.ones((2, 3))])), 1, 1, 2)
         assert seen == [{1}] * 4
         assert blas_threads() == before
 

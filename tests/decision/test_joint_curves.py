@@ -29,7 +29,7 @@ def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
     positive = np.append([True, False], rng.random(n - 2) < 0.3)
     scores = [np.round(rng.normal(size=n) + positive, 1), rng.normal(size=n) + positive]
     values = [jackknife_values(positive, score, UniformPrior(at, at))[1] for score in scores for at in PRIORS]
-    monkeypatch.setattr(case_deviations, "ROWS_PER_COLUMN", rows)
+    monkeypatch.setattr(case_deviations, "ROWS", rows)
     units = case_curves(PRIORS, Sample(positive), scores, "trapezoid").deviations.reshape(-1, 6)
     assert len(units) == min(n, 6)
     expected = Sample(positive).covariance(np.transpose(values))

@@ -69,7 +69,8 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     found = deviations(sample, scores, nodes.priors, area_estimator)
     few, scale = np.arange(0, 150, 37), np.array([[1.0], [0.8]])
     alone = deviations(sample, scores, priors[few], area_estimator)
-    unit, sums = alone.sum_powers(PriorProjection(np.eye(len(few)), np.repeat(scale, len(few), axis=1)))
+    own = PriorProjection(np.eye(len(few)), np.repeat(scale, len(few), axis=1))
+    root, [(unit, sums)] = alone.sum_products([own])
     expected = VarianceEstimates.from_power_sums(sample, sums, 2, unit)
     turn = PriorProjection(nodes.weight, np.repeat(scale, 150, axis=1))
     part = PriorProjection(turn.weight[:, few], turn.scale[:, few])
@@ -77,7 +78,7 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     for one, less, other in zip(spreads, few_spreads, expected, strict=True):
         np.testing.assert_allclose(one[:, few], other, rtol=1e-10)
         np.testing.assert_allclose(less, other, rtol=1e-10)
-    rows = alone.project_units(np.eye(len(few)))
+    rows = alone.project_units(own.weight, root)
     for values in (units[:, np.concatenate([few, 150 + few])], few_units):
         np.testing.assert_allclose(values.T @ values, rows.T @ rows, rtol=1e-10)
 
@@ -128,7 +129,7 @@ def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
     values = np.stack([one.select_units() @ basis[:, :2] * row for one, basis, row in parts])
     mixed = np.einsum("km,mup->kup", mix, values)
     columns = np.array([*mixed, mixed[0] - mixed[1], mixed[0] - mixed[2], mixed[1] - mixed[2]])
-    unit, sums = found.sum_powers(PriorProjection(weight, scale), mix)
+    _, [(unit, sums)] = found.sum_products([PriorProjection(weight, scale)], mix)
     for number, (rows, _) in enumerate(found.sample.strata):
         for power in (2, 4):
             expected = ((columns[:, rows] / unit) ** power).sum(axis=1)
@@ -138,7 +139,7 @@ def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("block", [1, 1000])
 def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch):
-    monkeypatch.setattr(case_deviations, "BLOCK_SIZE", block)
+    monkeypatch.setattr(case_deviations, "ROWS", block)
     positive, scores = scored(90, 0.4, digits=1)
     sample, priors = Sample(positive, np.arange(90) // 3 if clustered else None), np.array([0.1, 0.4])
     at = [UniformPrior(prior, prior) for prior in priors]
@@ -163,7 +164,7 @@ def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, sp
     found = deviations(Sample(positive), scores[:n_models], nodes.priors, "trapezoid")
     pairs = zip(found.tables, found.bases, strict=True)
     rows = np.hstack([one.select_units() @ (basis @ nodes.weight) for one, basis in pairs])
-    units = found.project_units(nodes.weight)
+    ((units, _),) = found.project([PriorProjection(nodes.weight, np.ones((n_models, 60)))])
     assert units.shape == (n_columns + min(spare, 0), n_columns)
     np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
     if spare > 0:

@@ -44,7 +44,7 @@ def test_angles_have_the_slope_of_the_arcsine_whatever_rounding_leaves():
     step = 1e-6
     slope = [(2 * np.arcsin(np.sqrt(a + step)) - 2 * np.arcsin(np.sqrt(a - step))) / (2 * step) for a in area]
     assert found.scale.angle == pytest.approx(2 * np.arcsin(np.sqrt(area)))
-    assert found.angle_values == pytest.approx(values * slope, rel=1e-6)
+    assert 1 / found.scale.slope == pytest.approx(slope, rel=1e-6)
     assert found.covariance == pytest.approx(covariance_of(values * slope), rel=1e-6)
     labels = np.array([1, 1, 1, 1, 1, 0, 0, 0])
     first, second = [2.1, 1.9, 2.6, 2.1, 1.5, 0.4, 1.3, 0.9], [1.3, 0.7, 1.4, 2.0, -0.3, -0.2, -1.2, -0.7]
@@ -62,7 +62,7 @@ def test_angles_have_the_slope_of_the_arcsine_whatever_rounding_leaves():
 def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
     found = ArcsineAreas.from_areas(np.array(area), drawn(2), SAMPLE)
     assert found.scale.angle is found.area
-    assert found.angle_values == pytest.approx(drawn(2))
+    assert found.covariance == pytest.approx(covariance_of(drawn(2)))
     assert (chord(found, 0, 1), chord(found, 0, 0)) == (pytest.approx(1.0), 1.0)
 
 
@@ -119,10 +119,10 @@ def test_errors_of_contrasts_are_zero_where_only_rounding_is_left(share, left):
 def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts_that_vary():
     angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.85]), drawn(3), SAMPLE)
     centre = np.eye(3) - 1 / 3
-    values, vectors = np.linalg.eigh(centre @ covariance_of(angles.angle_values) @ centre)
+    values, vectors = np.linalg.eigh(centre @ covariance_of(angles.values / angles.scale.slope) @ centre)
     squares, dfs = [], []
     for k in np.argsort(values)[1:]:
-        error, df = SAMPLE.estimate_errors(angles.angle_values @ vectors[:, k])
+        error, df = SAMPLE.estimate_errors((angles.values / angles.scale.slope) @ vectors[:, k])
         squares.append((vectors[:, k] @ angles.scale.angle / error) ** 2)
         dfs.append(df)
     statistic, df, df_error, p_value = single_test_set.omnibus_f_test(angles)
@@ -199,7 +199,7 @@ def test_deviates_that_are_one_count_as_one_among_their_contrasts():
     assert max_z_value(still, np.zeros((2, 2)), 0.9) == pytest.approx(single, rel=1e-12)
     angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
     contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
-    normal = max_z_value(contrasts, covariance_of(angles.angle_values), 0.9)
+    normal = max_z_value(contrasts, covariance_of(angles.values / angles.scale.slope), 0.9)
     found = single_test_set.compute_pair_tests(angles, level=0.9, simultaneous="max_z")
     assert found.critical_value == pytest.approx(stats.t.ppf(stats.norm.cdf(normal), found.df_error))
 
