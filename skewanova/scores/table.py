@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -248,8 +248,7 @@ class ScoreTable(_ScoreSummaries):
         cell = self._cell_codes
         values = [values_or_codes(self.frame[column]) for column in columns]
         if (cell[1:] < cell[:-1]).any():
-            order = np.argsort(cell, kind="stable")
-            values = [column[order] for column in values]
+            values = _sort_by_code(cell, sizes, values)
         return values, sizes[sizes > 0]
 
     def ties(self) -> Iterator[TieCounts]:
@@ -364,6 +363,19 @@ class ScoreTable(_ScoreSummaries):
     def codes(self, column: str) -> Codes:
         """Return the codes of a categorical column, one per row."""
         return level_codes(self.frame, column)
+
+
+def _sort_by_code(code: Codes, sizes: Codes, columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return the columns sorted stably by code, each with `sizes` rows; no index of all rows is made."""
+    result, first = [np.empty_like(column) for column in columns], np.cumsum(sizes) - sizes
+    for rows in iter_chunks(len(code)):
+        order = np.argsort(code[rows], kind="stable")
+        count = np.bincount(code[rows], minlength=len(sizes))
+        place = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(order))
+        for target, column in zip(result, columns, strict=True):
+            target[place] = column[rows][order]
+        first += count
+    return result
 
 
 def case_labels(table: ScoreTable) -> tuple[Bools, Bools]:

@@ -178,7 +178,8 @@ def each_selection(test):
 
 
 @each_selection
-def test_cells_of_selections_are_those_of_plain_loops(columns, select):
+def test_cells_of_selections_are_those_of_plain_loops(columns, select, monkeypatch):
+    monkeypatch.setattr("skewanova.scores.columns.CHUNK_ROWS", 50)
     table = build(make_cases(*columns))
     chosen = select(table)
     rows, ties, curves = chosen.frame, [], chosen.curves()
