@@ -377,6 +377,17 @@ def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     return replace(design, reason=reason, warnings=tuple(notes), correlation=stated.correlation)
 
 
+#: What is not known of folds without cases, and how it is stated, by the kind that was.
+ASSUMPTIONS = {
+    "auto": ("how the folds were made", "design='kfold'"),
+    "repeated_holdout": (
+        "how large the folds are",
+        "design=skewanova.FoldDesign('repeated_holdout', test_fraction=0.1), or --design repeated_holdout "
+        "--test-fraction 0.1",
+    ),
+}
+
+
 def design_without_cases(n_folds: int, stated: FoldDesign, *, can_add_cases: bool = True) -> FoldDesign:
     """Return the stated design of folds without cases; raise for runs, halvings, repeated_kfold of no size.
 
@@ -404,13 +415,10 @@ def design_without_cases(n_folds: int, stated: FoldDesign, *, can_add_cases: boo
             f"design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1{cases}"
         )
     fraction = max(ASSUMED_TEST_FRACTION, 1 / n_folds)
-    unstated = "how the folds were made", "kfold"
-    unknown, example = unstated if stated.kind == "auto" else ("how large the folds are", kind)
+    unknown, example = ASSUMPTIONS[stated.kind]
     note = (
         f"cannot tell {unknown}, so repeated hold-out of one data set with {fraction:.0%} test cases is "
-        f"assumed; {'add a case column, or ' * can_add_cases}state the design, as in "
-        f"design=skewanova.FoldDesign({example!r}, test_fraction=0.1), or --design {example} "
-        "--test-fraction 0.1"
+        f"assumed; {'add a case column, or ' * can_add_cases}state the design, as in {example}"
     )
     return replace(design, test_fraction=fraction, reason="assumed", warnings=(note,))
 

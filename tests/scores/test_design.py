@@ -222,8 +222,7 @@ def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
     assert notes[0] == SAME_LABELS  # of two models and j folds with labels in the same order
     assert notes[1:] == (
         f"cannot tell how the folds were made, so repeated hold-out of one data set with {share} test cases "
-        "is assumed; add a case column, or state the design, as in "
-        "design=skewanova.FoldDesign('kfold', test_fraction=0.1), or --design kfold --test-fraction 0.1",
+        "is assumed; add a case column, or state the design, as in design='kfold'",
     )
 
 
