@@ -323,11 +323,15 @@ MIN_CLUSTERS = 10
 
 
 FEW_CLUSTERS_WARNING = (
-    "the clusters with {} count as {:.3g} of equal size, but {} are needed: tests may reject too often"
+    "the clusters with {} count as {:.3g} of equal size, but {} are needed: tests may reject too often; add "
+    "clusters"
 )
 
 
-FEW_SCORES_WARNING = "{} distinct scores and {:.3g} effective negatives are few: tests may reject too often"
+FEW_SCORES_WARNING = (
+    "{} distinct scores and {:.3g} effective negatives are few: tests may reject too often; provide "
+    "unrounded scores, or add cases"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -185,7 +185,8 @@ def test_few_scores_with_few_effective_negatives_are_named(n_models, n_positive)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
         compare_test_set(labels, scores, deployment_prior=(0.05, 0.2))
-    text = "11 distinct scores and 50 effective negatives are few: tests may reject too often"
+    text = "11 distinct scores and 50 effective negatives are few: tests may reject too often; provide "
+    text += "unrounded scores, or add cases"
     assert [str(each.message) for each in caught] == [text] * ((n_models, n_positive) == (3, 300))
 
 
