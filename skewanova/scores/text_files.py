@@ -10,8 +10,8 @@ import csv
 import gzip
 import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -131,30 +131,31 @@ def _is_plain_csv(path: Path) -> bool:
     return False
 
 
-def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list[list[str]]]:
+def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Generator[list[list[str]]]:
     """Yield the text of these columns, one list of fields per column, for `n_rows` rows at a time."""
-    records = _iter_records(path)
-    _, header = next(records)
-    index = [header.index(name) for name in names]
-    while block := [fields for _, fields in islice(records, n_rows)]:
-        yield [[fields[i] for fields in block] for i in index]
+    with closing(_iter_records(path)) as records:
+        _, header = next(records)
+        index = [header.index(name) for name in names]
+        while block := [fields for _, fields in islice(records, n_rows)]:
+            yield [[fields[i] for fields in block] for i in index]
 
 
-def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _iter_records(path: Path) -> Generator[tuple[int, list[str]]]:
     """Yield line number and fields of every record, the header first, no blank lines; raise if ragged."""
     line, width = 1, 0
     try:
-        reader = csv.reader(_iter_lines(path), strict=True)
-        for fields in reader:
-            if len(fields) > 1 or "".join(fields).strip():
-                width = width or len(fields)
-                if len(fields) != width:
-                    raise InputError(
-                        f"line {line} of {path.name!r} has {len(fields)} fields, but its header {width}; "
-                        f"write {width} in each line, those with a comma in quotes"
-                    )
-                yield line, fields
-            line = reader.line_num + 1
+        with closing(_iter_lines(path)) as lines:
+            reader = csv.reader(lines, strict=True)
+            for fields in reader:
+                if len(fields) > 1 or "".join(fields).strip():
+                    width = width or len(fields)
+                    if len(fields) != width:
+                        raise InputError(
+                            f"line {line} of {path.name!r} has {len(fields)} fields, but its header {width}; "
+                            f"write {width} in each line, those with a comma in quotes"
+                        )
+                    yield line, fields
+                line = reader.line_num + 1
     except csv.Error as error:
         reason = f"{error}; mend quotes, or shorten long text"
         raise InputError(f"{path.name!r} cannot be read from line {line} on: {reason}") from error
@@ -165,7 +166,7 @@ def _open_bytes(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")  # type: ignore[return-value]
 
 
-def _iter_lines(path: Path) -> Iterator[str]:
+def _iter_lines(path: Path) -> Generator[str]:
     """Yield the lines of a file (or .gz); raise if not UTF-8, or for one of `MAX_LINE_LENGTH` characters."""
     try:
         with TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="") as text:
@@ -236,13 +237,14 @@ class JsonNumber(str):
     __repr__ = str.__str__
 
 
-def _iter_objects(path: Path, columns: ColumnMap) -> Iterator[tuple[int, dict[str, Any]]]:
+def _iter_objects(path: Path, columns: ColumnMap) -> Generator[tuple[int, dict[str, Any]]]:
     """Yield line number and object of each line not blank; numbers as JsonNumber, None for unneeded cells."""
     needed = None if columns.optional is None else {*columns.required, *columns.optional}
-    for line, content in enumerate(_iter_lines(path), 1):
-        if content.strip():
-            row = _parse_json(content, f"line {line} of {path.name!r}")
-            yield line, {k: v if needed is None or k in needed else None for k, v in row.items()}
+    with closing(_iter_lines(path)) as lines:
+        for line, content in enumerate(lines, 1):
+            if content.strip():
+                row = _parse_json(content, f"line {line} of {path.name!r}")
+                yield line, {k: v if needed is None or k in needed else None for k, v in row.items()}
 
 
 def _parse_json(content: str, line: str) -> dict[str, Any]:

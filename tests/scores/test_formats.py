@@ -152,18 +152,18 @@ def test_line_numbers_count_blank_lines_and_quoted_line_ends(tmp_path, name, end
     ('{"model": "Ä"}'.encode("latin-1"), "'scores.jsonl' is not UTF-8 text: 'utf-8' codec"),
     ('{"model": "A","fold": 1}', "'scores.jsonl' must have the columns 'y_true', 'y_score', but has 'model'"),
 ])  # fmt: skip
-def test_broken_text_files(tmp_path, text, message):
-    expect_error(f"^{re.escape(message)}", load, write(tmp_path, text, message.split("'")[1]))
+def test_broken_text_files_are_closed(tmp_path, text, message, monkeypatch):
+    opened, open_bytes = [], text_files._open_bytes
+    monkeypatch.setattr(text_files, "_open_bytes", lambda path: opened.append(open_bytes(path)) or opened[-1])
+    with expect_error(f"^{re.escape(message)}") as caught:
+        load(write(tmp_path, text, message.split("'")[1]))
+    assert [file.closed for file in opened] == [True] * len(opened) != [], caught.tb  # whose frames hold them
 
 
 def test_broken_archives_and_places_without_a_table(tmp_path):
     whole = gzip.compress(f"{HEAD}\nA,1,0,1\n".encode() + bytes(range(32, 120)) * 100)
-    path = tmp_path / "scores.csv.gz"
-    for data, reason in [
-        (whole[:-12], "Compressed file ended"),
-        (b"model,fold", "Not a gzipped file"),
-        (whole[:12] + b"\xff" * 30, "Error -3|invalid"),
-    ]:
+    cut, other, bad, path = whole[:-12], b"model,fold", whole[:12] + b"\xff" * 30, tmp_path / "scores.csv.gz"
+    for data, reason in ((cut, "Compressed file ended"), (other, "Not a gzipped"), (bad, "Error -3|invalid")):
         path.write_bytes(data)
         expect_error(f"^'scores.csv.gz' cannot be read: .*({reason}).*write it anew$", load, path)
     expect_error(r"^there is no file '.*absent\.csv'$", load, tmp_path / "absent.csv")
