@@ -108,13 +108,10 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
             return PackedGroup(read_group(rows), None, list_labels(labels))
         labels = labels[weighted]
     table = validation.build_score_table(RawTable(rows, where), pos_label)
-    (model, fold, positive, score), *_ = table.groups()
-    curve: CompactCurve
-    if "weight" in table.frame:
-        curve = WeightedCurve.from_cases(positive, score, table.frame["weight"].to_numpy())
-    else:
-        curve = PackedCurve.from_cases(positive, score)
-    return PackedGroup((str(model), str(fold)), curve, list_labels(labels))
+    kind = WeightedCurve if "weight" in table.frame else PackedCurve
+    columns = table.frame.columns.intersection(["y_true", "y_score", "weight"], sort=False)
+    curve = kind.from_cases(*(table.frame[column].to_numpy() for column in columns))
+    return PackedGroup((table.models[0], str(table.folds[0])), curve, list_labels(labels))
 
 
 def list_labels(values: Any) -> tuple[str, ...]:
