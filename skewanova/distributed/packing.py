@@ -96,11 +96,11 @@ class PackedGroup(NamedTuple):
 @return_errors
 def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     """Return the checked group of some rows, its curve None if all weigh 0; or an input error, not raised."""
-    frame = validation.fill_fold(frame.reset_index(drop=True))
-    where = validation.locate_group_row(frame)
-    if "cluster" in frame:
-        validation.to_categorical(frame["cluster"], "cluster", where)
-    rows = frame.drop(columns="cluster", errors="ignore")  # other groups have rows of the same clusters
+    rows = validation.fill_fold(frame.reset_index(drop=True))
+    where = validation.locate_group_row(rows)
+    if "cluster" in rows:  # whose rows may be in several groups
+        validation.to_categorical(rows["cluster"], "cluster", where)
+        rows = rows.drop(columns="cluster")
     labels = rows["y_true"].to_numpy()
     if "weight" in rows:
         weighted = validation.check_weight_column(rows["weight"], where) > 0
@@ -108,8 +108,8 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
             return PackedGroup(read_group(rows), None, list_labels(labels))
         labels = labels[weighted]
     table = validation.build_score_table(RawTable(rows, where), pos_label)
-    kind = WeightedCurve if "weight" in table.frame else PackedCurve
-    columns = table.frame.columns.intersection(["y_true", "y_score", "weight"], sort=False)
+    columns = [column for column in ("y_true", "y_score", "weight") if column in table.frame]
+    kind = WeightedCurve if "weight" in columns else PackedCurve
     curve = kind.from_cases(*(table.frame[column].to_numpy() for column in columns))
     return PackedGroup((table.models[0], str(table.folds[0])), curve, list_labels(labels))
 
