@@ -330,7 +330,7 @@ def _cross_frame(columns: dict[str, NDArray[Any]], **levels: Sequence[object] | 
 
 def _check_operating_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
     """Return rates as a vector; raise unless they are at most 1, and above 0 (or 0 if `zero`)."""
-    result = np.atleast_1d(checks.check_float_array(values, name))
+    result = checks.check_vector(np.atleast_1d(checks.check_float_array(values, name)), name)
     wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]
     if wrong.size:
         least = "from 0 to 1" if zero else "above 0 and at most 1"

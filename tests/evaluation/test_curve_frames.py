@@ -288,13 +288,13 @@ def test_surface_is_the_mean_over_folds_and_skew_its_section(sized):
 def test_a_segment_begins_behind_all_alarms_of_its_recall():
     frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [1, 0, 1, 0], "y_score": [4, 3, 2, 1]})
     one = evaluate(frame, at_priors=(0.5,))  # vertices (0, 0), (0.5, 0), (0.5, 0.5), (1, 0.5), (1, 1)
-    found = precision_recall(one, 0.5, recall=[0.25, 0.5, 0.5 + 1e-13, 0.75, 1])
-    assert found["precision"].tolist() == pytest.approx([1, 1, 1, 0.75 / 1.25, 1 / 1.5])
+    found = precision_recall(one, 0.5, recall=[0.25, 0.5, 0.5 + 1e-13, 0.75, 1])["precision"]
+    assert found.tolist() == pytest.approx([1, 1, 1, 0.75 / 1.25, 1 / 1.5])
 
 
 def test_numbers_out_of_range_are_refused(sized):
-    for recall in (0, 1.01, np.nan, [0.5, -1]):
-        with pytest.raises(ValueError, match="`recall` must hold numbers above 0 and at most 1, but has"):
+    for recall in (0, 1.01, np.nan, [0.5, -1], [[0.5, 0.6]]):
+        with pytest.raises(ValueError, match="`recall` must (hold numbers above 0 and at most 1|be one-dim)"):
             precision_recall(sized, recall=recall)
     for fpr in (-0.01, 1.01, np.nan, [0.5, np.inf]):
         expect_error("`fpr` must hold numbers from 0 to 1, but has", roc, sized, fpr=fpr, error=ValueError)
