@@ -21,15 +21,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import skewanova
+from skewanova.base import checks
 from skewanova.base.checks import (
     DiskFullError,
     InputError,
     InputTypeError,
     MultipleDatasetsError,
     SkewanovaWarning,
-    check_prior,
-    check_priors,
-    prefix_errors,
 )
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
 from skewanova.base.text import escape_text
@@ -84,13 +82,13 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
 def parse_priors(text: str) -> tuple[float, ...]:
     """Return the priors in a text, separated by commas; raise `InputError` unless valid by `check_priors`."""
     numbers = _parse_floats(text.split(","), f"priors must be numbers as in 0.5,0.1 but got {text!r}")
-    return tuple(check_priors(numbers, "priors").tolist())
+    return tuple(checks.check_priors(numbers, "priors").tolist())
 
 
 def parse_prior(text: str) -> float:
     """Return the one prior in a text; raise `InputError` unless it is one valid by `check_prior`."""
     message = f"`priors` must be one number, as 0.1, but got {text!r}; a range is for --deployment-prior"
-    return check_prior(_parse_floats([text], message)[0], "priors")
+    return checks.check_prior(_parse_floats([text], message)[0], "priors")
 
 
 #: Measures of scores, with the numbers that each takes.
@@ -530,7 +528,7 @@ def make_score_measure(options: dict[str, Any]) -> Any:
     make = getattr(Measure, name)
     if useless := sorted(used.keys() - signature(make).parameters.keys()):
         raise InputError(f"--score-measure {name} takes no {_join_flags(useless)}: leave that out")
-    with prefix_errors(f"--score-measure {name}"):
+    with checks.prefix_errors(f"--score-measure {name}"):
         return make(*numbers, **used)
 
 
@@ -621,5 +619,5 @@ def read_unlabelled_table(path: Path, columns: Mapping[str, str | None]) -> Unla
     """Return the scores of cases without labels; columns without a name have the usual one."""
     from skewanova.scores.unlabelled import read_unlabelled
 
-    with explain_read_errors(path), prefix_errors("`unlabelled`"):
+    with explain_read_errors(path), checks.prefix_errors("`unlabelled`"):
         return read_unlabelled(path, columns={key: name for key, name in columns.items() if name is not None})

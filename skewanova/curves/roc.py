@@ -13,17 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skewanova.base.checks import (
-    Bools,
-    Floats,
-    InputError,
-    InputTypeError,
-    check_both_classes,
-    check_float_array,
-    check_labelled_scores,
-    check_same_length,
-    check_weights,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Bools, Floats, InputError, InputTypeError
 from skewanova.curves.sorting import iter_runs, iter_runs_with_positives, sort_cases
 
 
@@ -73,7 +64,7 @@ class RocCurve:
         0.9167
         """
         false, true = _check_rates(fpr, "fpr"), _check_rates(tpr, "tpr")
-        check_same_length(fpr=false, tpr=true)
+        checks.check_same_length(fpr=false, tpr=true)
         unknown = np.full(len(false), np.nan)
         return drop_repeated_vertices(cls(false, true, unknown, float(n_positive), float(n_negative)))
 
@@ -121,13 +112,13 @@ def roc_curve(
     >>> curve.fpr.tolist(), curve.tpr.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    positive, score = check_labelled_scores(y_true, y_score, pos_label)
+    positive, score = checks.check_labelled_scores(y_true, y_score, pos_label)
     if sample_weight is None:
         return curve_from_scores(positive, score)
-    weight = check_weights(sample_weight)
-    check_same_length(y_score=score, sample_weight=weight)
+    weight = checks.check_weights(sample_weight)
+    checks.check_same_length(y_score=score, sample_weight=weight)
     used = weight > 0
-    check_both_classes(positive[used], weighted=True)
+    checks.check_both_classes(positive[used], weighted=True)
     return curve_from_scores(positive[used], score[used], weight[used])
 
 
@@ -208,7 +199,7 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
     """
     check_curve(roc)
     if fpr_range is not None:
-        limits = check_float_array(fpr_range, "fpr_range", "(low, high)")
+        limits = checks.check_float_array(fpr_range, "fpr_range", "(low, high)")
         if limits.shape != (2,) or not 0 <= limits[0] < limits[1] <= 1:
             raise InputError(
                 f"`fpr_range` must be (low, high) with 0 <= low < high <= 1, but got {fpr_range!r}"
@@ -267,7 +258,7 @@ def convex_hull(roc: RocCurve) -> RocCurve:
 
 def _check_rates(values: ArrayLike, name: str) -> Floats:
     """Return the rates as floats; raise unless they rise from 0 to 1 without falling."""
-    rates = check_float_array(values, name, "a list of numbers")
+    rates = checks.check_float_array(values, name, "a list of numbers")
     complete = rates.ndim == 1 and len(rates) > 1 and rates[0] == 0 and rates[-1] == 1
     if not (complete and (np.diff(rates) >= 0).all()):
         text = np.array2string(rates, 400, precision=17, threshold=8)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -20,16 +21,10 @@ from skewanova.base.checks import Floats
 from skewanova.base.rounding import limit_blas_threads
 from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import STEP_ESTIMATORS
+from skewanova.inference import sampling
 from skewanova.inference.case_resampling import JackknifeValues, SortedScores
 from skewanova.inference.fold_statistics import split_rows
-from skewanova.inference.sampling import (
-    Sample,
-    VarianceEstimates,
-    add_powers,
-    ceil_power_of_two,
-    max_abs,
-    zero_power_sums,
-)
+from skewanova.inference.sampling import Sample, VarianceEstimates
 from skewanova.priors.weightings import UniformPrior
 
 #: Largest error of interpolation, relative to the largest value of a panel.
@@ -125,13 +120,9 @@ class CaseDeviations:
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
         """Return, by projection, `project_units`, and variances after `scale`."""
         root, powers = self.sum_products(projections)
-        return [
-            (
-                self.project_units(each.weight, root),
-                VarianceEstimates.from_power_sums(self.sample, sums, len(self.tables), unit),
-            )
-            for each, (unit, sums) in zip(projections, powers, strict=True)
-        ]
+        units = [self.project_units(each.weight, root) for each in projections]
+        estimate = partial(VarianceEstimates.from_power_sums, self.sample, n_models=len(self.tables))
+        return list(zip(units, [estimate(sums=sums, unit=unit) for unit, sums in powers], strict=True))
 
     def project_units(self, weight: Floats, root: Floats) -> Floats:
         """Return deviations (n_units, n_models * n_priors), or if smaller, their symmetric root by `root`."""
@@ -153,11 +144,11 @@ class CaseDeviations:
         weight, scale = (np.hstack(parts) for parts in zip(*projections, strict=True))
         weights = self._weigh(weight)
         pairs = zip(self.tables, weights, strict=True)
-        largest = np.array([max_abs(table.values) @ np.abs(by) for table, by in pairs])
-        unit = ceil_power_of_two((scale * largest).max(axis=0))
+        largest = np.array([sampling.max_abs(table.values) @ np.abs(by) for table, by in pairs])
+        unit = sampling.ceil_power_of_two((scale * largest).max(axis=0))
         weights = [(by * row).T for by, row in zip(weights, scale / unit, strict=True)]
         n_curves = len(weights) if mix is None else len(mix)
-        sums = zero_power_sums(len(self.sample.strata), n_curves, len(unit))
+        sums = sampling.zero_power_sums(len(self.sample.strata), n_curves, len(unit))
         root = np.zeros((sum(table.values.shape[1] for table in self.tables),) * 2)
         for kind, (rows, _) in enumerate(self.sample.strata):
             for part in split_rows(rows, ROWS):
@@ -166,7 +157,7 @@ class CaseDeviations:
                 if len(unit):
                     curves = [by @ block.T for by, block in zip(weights, blocks, strict=True)]
                     curves = curves if mix is None else [*np.tensordot(mix, np.stack(curves), 1)]
-                    add_powers(sums[kind], curves)
+                    sampling.add_powers(sums[kind], curves)
         ends = np.cumsum([each.weight.shape[1] for each in projections])[:-1]
         return root, list(zip(np.split(unit, ends), np.split(sums, ends, axis=-1), strict=True))
 
@@ -177,7 +168,7 @@ class CaseDeviations:
 
 def find_basis(values: Floats) -> tuple[Floats, Floats]:
     """Return (n_nodes, n) and (n, n_nodes) whose product changes the rows by rounding only."""
-    size = ceil_power_of_two(max_abs(values))
+    size = sampling.ceil_power_of_two(sampling.max_abs(values))
     root = compute_r_factor(rows / size for rows in split_rows(values, ROWS))
     _, spread, axes = np.linalg.svd(root)
     axes = axes[: max(1, np.count_nonzero(spread > ROUNDING * spread[0]))]  # 1 if all deviations are 0

@@ -10,16 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import (
-    Floats,
-    InputTypeError,
-    check_prior,
-    check_prior_list,
-    check_same_length,
-    check_weights,
-    describe_value,
-    prefix_errors,
-)
+from skewanova.base import checks
+from skewanova.base.checks import Floats, InputTypeError
 from skewanova.curves.areas import auprec
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, roc_curve
@@ -87,9 +79,9 @@ class AUPRECDisplay:
         if not self.curves or not all(isinstance(curve, RocCurve) for curve in self.curves):
             raise InputTypeError(
                 "`curves` must be skewanova.roc_curve(y_true, y_score) or a list of such, but got "
-                f"{describe_value(curves)}"
+                f"{checks.describe_value(curves)}"
             )
-        self.priors = DEFAULT_PRIORS if priors is None else check_prior_list(priors, "priors")
+        self.priors = DEFAULT_PRIORS if priors is None else checks.check_prior_list(priors, "priors")
         areas = [auprec(curve, self.priors, area_estimator=area_estimator) for curve in self.curves]
         self.auprec: Floats = np.array(areas)
         self.name = name
@@ -130,7 +122,7 @@ class AUPRECDisplay:
         title, xlabel, ylabel = "AUPREC by prior", styling.PRIOR_LABEL, "AUPREC"
         lines, chance = [(self.priors, areas) for areas in self.auprec], (self.priors, self.priors)
         if prior is not None:
-            title = f"Precision-recall curve at prior {styling.format_plain(check_prior(prior))}"
+            title = f"Precision-recall curve at prior {styling.format_plain(checks.check_prior(prior))}"
             xlabel, ylabel = "Recall", "Precision"
             lines = []
             for curve in self.curves:
@@ -247,13 +239,15 @@ class AUPRECDisplay:
         """
         method: dict[str, Any] = {"response_method": response_method, "pos_label": pos_label}
         data = check_data(X, y, None, class_prior=None, **method)
-        weights = np.ones(len(data.positive)) if sample_weight is None else check_weights(sample_weight)
-        check_same_length(y=data.positive, sample_weight=weights)
+        weights = (
+            np.ones(len(data.positive)) if sample_weight is None else checks.check_weights(sample_weight)
+        )
+        checks.check_same_length(y=data.positive, sample_weight=weights)
         tests = find_test_rows(cv_results, len(weights))
         curves = []
         for i, (rows, fitted) in enumerate(zip(tests, cv_results["estimator"], strict=True), 1):
             score, weight = data.scores(fitted, rows), None if sample_weight is None else weights[rows]
-            with prefix_errors(f"fold {i}"):
+            with checks.prefix_errors(f"fold {i}"):
                 curves.append(roc_curve(data.positive[rows], score, sample_weight=weight))
         full = type(cv_results["estimator"][0]).__name__ if name is None else name
         return cls(curves, priors=priors, area_estimator=area_estimator, name=full).plot(**options)

@@ -371,9 +371,9 @@ def _sort_by_code(code: Codes, sizes: Codes, columns: Sequence[NDArray[Any]]) ->
     for rows in iter_chunks(len(code)):
         order = np.argsort(code[rows], kind="stable")
         count = np.bincount(code[rows], minlength=len(sizes))
-        place = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(order))
+        position = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(order))
         for target, column in zip(result, columns, strict=True):
-            target[place] = column[rows][order]
+            target[position] = column[rows][order]
         first += count
     return result
 

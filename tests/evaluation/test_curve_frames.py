@@ -294,7 +294,7 @@ def test_a_segment_begins_behind_all_alarms_of_its_recall():
 
 def test_numbers_out_of_range_are_refused(sized):
     for recall in (0, 1.01, np.nan, [0.5, -1], [[0.5, 0.6]]):
-        with pytest.raises(ValueError, match="`recall` must (hold numbers above 0 and at most 1|be one-dim)"):
+        with pytest.raises(ValueError, match=r"`recall` must (hold numbers above 0 and at most 1|be one-d)"):
             precision_recall(sized, recall=recall)
     for fpr in (-0.01, 1.01, np.nan, [0.5, np.inf]):
         expect_error("`fpr` must hold numbers from 0 to 1, but has", roc, sized, fpr=fpr, error=ValueError)
