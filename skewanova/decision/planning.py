@@ -320,7 +320,7 @@ class _CaseVariances(NamedTuple):
         factors = factor * np.array([negative, positive, min(negative, positive)])
         variance = float((self.variance / factors).sum())
         var_of_var = float((self.var_of_var / factors**3).sum())
-        return variance, max(2 * variance**2 / var_of_var, MIN_DF) if var_of_var > 0 else np.inf
+        return variance, max(2 * (variance / np.sqrt(var_of_var)) ** 2, MIN_DF) if var_of_var > 0 else np.inf
 
     def power(self, size: float, alpha: float, pilot_df: float, **factors: float) -> float:
         """Return the power to detect `size` with factors of cases and classes; nan if the variance is 0."""

@@ -54,8 +54,8 @@ QUANTILE_TOLERANCE, MAX_STEPS = 1e-11, 100
 MAX_NONCENTRALITY = 1e100
 
 
-#: Larger powers are clipped, so that their normal quantiles are finite.
-MAX_POWER = 1 - 1e-15
+#: Larger powers, and larger targets, are clipped, so that their normal quantiles are finite.
+MAX_POWER, MAX_TARGET = 1 - 1e-15, 1 - 2e-15
 
 
 class Pilot(NamedTuple):
@@ -176,7 +176,7 @@ def noncentrality_for_power(df: ArrayLike, power: float, alpha: float, pilot_df:
     def excess_quantile(noncentrality: Floats) -> Floats:
         # normal quantiles of power are almost linear in the noncentrality
         normal = special.ndtri(np.minimum(expected_power(noncentrality, degrees, alpha, pilot_df), MAX_POWER))
-        return np.asarray(normal - special.ndtri(min(power, MAX_POWER)))
+        return np.asarray(normal - special.ndtri(min(power, MAX_TARGET)))
 
     return _find_increasing_roots(excess_quantile, np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
 

@@ -203,7 +203,7 @@ def count_by_group(frame: pd.DataFrame) -> dict[Any, int]:
 def apply_to_groups(frame: pd.DataFrame, function: RowFunction, *, keys: Sequence[str]) -> list[Any]:
     """Return the function's results for the groups of a partition by `keys`, in order of first occurrence."""
     text = [key for key in keys if isinstance(frame[key].dtype, pd.StringDtype)]
-    frame = frame.reset_index(drop=True).astype(dict.fromkeys(text, "category"))  # whose codes sort faster
+    frame = frame.reset_index(drop=True).astype(dict.fromkeys(text, "category"))  # codes are grouped faster
     groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
     return [function(rows) for _, rows in groups]
 

@@ -121,7 +121,7 @@ class CaseJackknife:
         """Return areas, R factor, and power sums by turn of the deviations of the units of some cases.
 
         The default turns are those of the arcsine scale and of the areas. A `mix` (n, n_models) gives linear
-        combinations in place of the models, but in the R factor.
+        combinations in place of the models, except in the R factor.
         """
         result = self.deviations(cases)
         estimate = np.stack([table.estimate for table in result.tables])
@@ -181,7 +181,7 @@ class DistributedArcsine(ArcsineAreas):
     measure: Callable[..., Sums]
 
     def sum_powers(self, slope: Floats) -> tuple[Floats, Floats]:
-        """Return a power of two (1,), and power sums of deviations of angles or, if slopes are 1, areas."""
+        """Return the power of two and power sums for `scale.slope` or, if all slopes are 1, for areas."""
         unit, sums = self.sums.powers[int((slope == 1).all())]
         return unit, sums[self.sample.stratum]
 

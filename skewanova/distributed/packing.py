@@ -98,7 +98,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     """Return the checked group of some rows, its curve None if all weigh 0; or an input error, not raised."""
     rows = validation.fill_fold(frame.reset_index(drop=True))
     where = validation.locate_group_row(rows)
-    if "cluster" in rows:  # whose rows may be in several groups
+    if "cluster" in rows:  # clusters may be in several groups, so only names are checked here
         validation.to_categorical(rows["cluster"], "cluster", where)
         rows = rows.drop(columns="cluster")
     labels = rows["y_true"].to_numpy()

@@ -35,8 +35,8 @@ TOLERANCE = 1e-15
 PANEL_WIDTH = 8.0
 
 
-#: Units whose deviations are in memory at once. More leave the cache, fewer repeat work.
-ROWS = 500
+#: Units, and numbers of projected deviations, in memory at once; the larger counts. More leave the cache.
+ROWS, BLOCK_SIZE = 500, 1 << 16
 
 
 #: Columns that a QR decomposition reflects at once.
@@ -117,6 +117,7 @@ class CaseDeviations:
         tables, bases = zip(*map(reduce, models), strict=True)  # one at a time: a whole table is large
         return cls(sample, tables, bases)
 
+    @limit_blas_threads()
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
         """Return, by projection, `project_units`, and variances after `scale`."""
         root, powers = self.sum_products(projections)
@@ -125,7 +126,7 @@ class CaseDeviations:
         return list(zip(units, [estimate(sums=sums, unit=unit) for unit, sums in powers], strict=True))
 
     def project_units(self, weight: Floats, root: Floats) -> Floats:
-        """Return deviations (n_units, n_models * n_priors), or if smaller, their symmetric root by `root`."""
+        """Return deviations (n_units, n_models * n_priors) or, if of fewer rows, their root from `root`."""
         weights = self._weigh(weight)
         if self.sample.n_units <= len(weights) * weight.shape[1]:
             pairs = zip(self.tables, weights, strict=True)
@@ -136,10 +137,10 @@ class CaseDeviations:
     def sum_products(
         self, projections: Sequence[PriorProjection], mix: Floats | None = None
     ) -> tuple[Floats, list[tuple[Floats, Floats]]]:
-        """Return R of the QR of all units' tables, and by projection sums of powers of the units' deviations.
+        """Return R of the QR of all units' tables, and by projection a power of two by prior, and power sums.
 
-        These are a power of two by prior, and sums of (deviation / it)^2 and ^4 of models and of pairs,
-        (n_strata, 2, n_curves + n_pairs, n_priors). `mix` (n_curves, n_models) combines models.
+        These are sums of (deviation / that power)^2 and ^4 of models and of pairs, (n_strata, 2, n_curves +
+        n_pairs, n_priors). `mix` (n_curves, n_models) combines models.
         """
         weight, scale = (np.hstack(parts) for parts in zip(*projections, strict=True))
         weights = self._weigh(weight)
@@ -150,8 +151,9 @@ class CaseDeviations:
         n_curves = len(weights) if mix is None else len(mix)
         sums = sampling.zero_power_sums(len(self.sample.strata), n_curves, len(unit))
         root = np.zeros((sum(table.values.shape[1] for table in self.tables),) * 2)
+        step = max(ROWS, BLOCK_SIZE // (n_curves * max(len(unit), 1)))
         for kind, (rows, _) in enumerate(self.sample.strata):
-            for part in split_rows(rows, ROWS):
+            for part in split_rows(rows, step):
                 blocks = [table.select_units(part) for table in self.tables]
                 root = update_r_factor(root, np.hstack(blocks))
                 if len(unit):

@@ -219,7 +219,7 @@ class SampleSummary(Sample):
         return values
 
     def iter_deviations(self, values: Floats) -> Iterator[tuple[int, Floats]]:
-        """Yield (0, values.T), because rows from workers are deviations already."""
+        """Yield (0, values.T), deviations from workers, whose strata are mixed: for sums of products only."""
         yield 0, values.T
 
 

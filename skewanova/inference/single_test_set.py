@@ -145,7 +145,7 @@ class ArcsineAreas:
         return self.scale.area
 
     @cached_property
-    def deviations(self) -> list[tuple[int, Floats]]:
+    def deviation_blocks(self) -> list[tuple[int, Floats]]:
         """Blocks (n_models, n_units) of deviations of the areas, each with its position in `strata`."""
         return list(self.sample.iter_deviations(self.values))
 
@@ -153,7 +153,7 @@ class ArcsineAreas:
     @limit_blas_threads()
     def area_covariance(self) -> Floats:
         """Jackknife covariance of the areas (n_models, n_models)."""
-        return np.asarray(sum(block @ block.T for _, block in self.deviations))
+        return np.asarray(sum(block @ block.T for _, block in self.deviation_blocks))
 
     @cached_property
     def covariance(self) -> Floats:
@@ -162,21 +162,23 @@ class ArcsineAreas:
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Return std errors (nan if a class is one unit), df (n,) of contrasts (n, n_models) of angles."""
-        unit = self._find_unit()
-        blocks = ((kind, [(contrasts / self.scale.slope / unit) @ block]) for kind, block in self.deviations)
+        mix = contrasts / self.scale.slope / self._unit
+        blocks = ((kind, [mix @ block]) for kind, block in self.deviation_blocks)
         sums = sampling.power_sums(blocks, len(self.sample.strata), 1, len(contrasts))
-        spreads = VarianceEstimates.from_power_sums(self.sample, sums, 1, unit)
+        spreads = VarianceEstimates.from_power_sums(self.sample, sums, 1, self._unit)
         return self.sample.to_std_errors(spreads.model[0]), spreads.model_df[0]
 
     def sum_powers(self, slope: Floats) -> tuple[Floats, Floats]:
-        """Return a power of two (1,), and power sums of deviations of areas over `slope` and over it."""
-        scale = slope[:, None] * self._find_unit()
-        blocks = ((kind, [*(block / scale)[:, None]]) for kind, block in self.deviations)
-        return self._find_unit(), sampling.power_sums(blocks, len(self.sample.strata), len(self.area), 1)
+        """Return a power of two (1,), and sums of powers of (deviation of an area / slope / that power)."""
+        scale = slope[:, None] * self._unit
+        blocks = ((kind, [*(block / scale)[:, None]]) for kind, block in self.deviation_blocks)
+        return self._unit, sampling.power_sums(blocks, len(self.sample.strata), len(self.area), 1)
 
-    def _find_unit(self) -> Floats:
-        """Return a power of two (1,) above the largest standard error of an angle, a scale for powers."""
-        return sampling.ceil_power_of_two(np.sqrt(np.diag(self.covariance).max(keepdims=True)))
+    @cached_property
+    def _unit(self) -> Floats:
+        """Power of two (1,) above the largest deviation of an angle, by which powers stay in range."""
+        largest = [np.maximum(block.max(axis=1), -block.min(axis=1)) for _, block in self.deviation_blocks]
+        return sampling.ceil_power_of_two(np.max(largest / self.scale.slope, keepdims=True)[0])
 
     @cached_property
     def angle_variances(self) -> VarianceEstimates:

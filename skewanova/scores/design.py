@@ -270,15 +270,17 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     return replace(result, n_clusters=table.n_clusters, weighted=table.has_weights)
 
 
+NEEDS_ONE_FOLD = (
+    "design='test_set' needs a single fold, but there are {n_folds}; use design='auto' (--design auto)"
+)
+
+
 def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Return the design stated or inferred, without clusters or weights; raise if a statement cannot hold."""
     if len(table.folds) < 2:
         return _infer_single_fold(table, stated)
     if stated.is_test_set:
-        raise InputError(
-            f"design='test_set' needs a single fold, but there are {len(table.folds)}; use design='auto' "
-            "(--design auto)"
-        )
+        raise InputError(NEEDS_ONE_FOLD.format(n_folds=len(table.folds)))
     if stated.kind == "split_half" or (stated.kind == "auto" and table.halvings is not None):
         return _infer_split_half(table, stated)
     result = _infer_several_folds(table, stated)
@@ -377,7 +379,7 @@ def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     return replace(design, reason=reason, warnings=tuple(notes), correlation=stated.correlation)
 
 
-#: What is not known of folds without cases, and how it is stated, by the kind that was.
+#: What is not known of folds without cases, and how it is stated, by the stated kind.
 ASSUMPTIONS = {
     "auto": ("how the folds were made", "design='kfold'"),
     "repeated_holdout": (
@@ -389,7 +391,7 @@ ASSUMPTIONS = {
 
 
 def design_without_cases(n_folds: int, stated: FoldDesign, *, can_add_cases: bool = True) -> FoldDesign:
-    """Return the stated design of folds without cases; raise for runs, halvings, repeated_kfold of no size.
+    """Return the stated design of folds without cases; raise if it needs cases, a size, or a single fold.
 
     One fold is a test set, ``auto`` hold-out. A size not stated is 1 / n_folds (kfold) or assumed (warning).
     Messages advise a case column if `can_add_cases`.
@@ -398,8 +400,9 @@ def design_without_cases(n_folds: int, stated: FoldDesign, *, can_add_cases: boo
         return FoldDesign("test_set", n_folds=1, reason="one fold")
     if stated.has_runs:
         raise InputError(NEEDS_SAME_CASES.format(design=_design_name(stated)))
-    if stated.kind == "split_half":
-        raise InputError(NO_HALVINGS)
+    refusals = {"split_half": NO_HALVINGS, "test_set": NEEDS_ONE_FOLD.format(n_folds=n_folds)}
+    if stated.kind in refusals:
+        raise InputError(refusals[stated.kind])
     if stated.kind == "independent":
         return FoldDesign("independent", n_folds=n_folds, reason="as stated")
     kind = "repeated_holdout" if stated.kind == "auto" else stated.kind

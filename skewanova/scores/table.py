@@ -366,7 +366,7 @@ class ScoreTable(_ScoreSummaries):
 
 
 def _sort_by_code(code: Codes, sizes: Codes, columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return the columns sorted stably by code, each with `sizes` rows; no index of all rows is made."""
+    """Return the columns sorted stably by code, of which there are `sizes`; no index of all rows is made."""
     result, first = [np.empty_like(column) for column in columns], np.cumsum(sizes) - sizes
     for rows in iter_chunks(len(code)):
         order = np.argsort(code[rows], kind="stable")

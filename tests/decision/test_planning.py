@@ -266,6 +266,7 @@ def test_power_on_one_set_is_that_of_both_variances():
     assert np.isinf(found["negative_factor"])  # the positives' variance alone is too large
     assert found["detectable"] == pytest.approx(shift * np.sqrt(5e-4), rel=1e-4)
     assert case_pair(0.0, 4e-4, 12.0).scale_variance() == pytest.approx((4e-4, 12.0))
+    assert planning._CaseVariances(1, *np.full((2, 3), 1e160)).scale_variance()[1] == pytest.approx(6e160)
     assert case_pair(0.0, 4e-4, 12.0).scale_variance(positive=2.0) == pytest.approx((2e-4, 24.0))
 
 

@@ -104,6 +104,7 @@ def test_shifts_are_found_in_few_steps_up_to_powers_next_to_1(power, pilot_df, m
     found = decision_power.noncentrality_for_power(9, power, 0.05, pilot_df)
     assert 1 - measured(found, 9, 0.05, pilot_df) == pytest.approx(1 - power, rel=1e-6)
     assert len(shifts) <= 12
+    assert len({decision_power.noncentrality_for_power(9, 1 - by, 0.05) for by in (2e-15, 2e-16)}) == 1
 
 
 @each("wanted", [2, 3, 1000, 65_537, 9_000_001, 10_000_000])

@@ -160,6 +160,8 @@ def test_degrees_of_freedom_of_cases_bound_those_of_contrasts():
     angles = unscaled(np.linspace(0.4, 0.6, 9), drawn(9), SAMPLE)
     _, df, df_error, p_value = single_test_set.omnibus_f_test(angles)
     assert (df, df_error >= 1, 0 <= p_value <= 1) == (8, True, True)
+    tiny, known = (unscaled([0.3, 0.6], size * drawn(2), SAMPLE).model_errors()[1] for size in (1e-170, 1))
+    assert tiny == pytest.approx(known)
 
 
 @pytest.mark.parametrize(("share", "limited"), [(0.99, True), (1.01, False)])

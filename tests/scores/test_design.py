@@ -271,6 +271,8 @@ def test_designs_stated_without_cases(stated, kind, ratio, reason):
 ])  # fmt: skip
 def test_designs_that_cannot_be(stated, message):
     expect_error(exact(message), without_cases, 10, design=stated, error=ValueError)
+    if stated == "test_set":
+        expect_error(exact(message), module.design_without_cases, 10, sa.FoldDesign("test_set"))
     if stated in {"runs", "split_half"}:
         expect_error(exact(message), infer, FOLDS, design=stated, error=ValueError)
         expect_error(exact(message), module.design_without_cases, 10, module.as_design(stated))
