@@ -27,7 +27,7 @@ def rows(reduced: bool) -> list[Row]:
     result = []
     for name, call in _list_calls(20_000 if reduced else 200_000).items():
         call()
-        took = np.array([_compare_threads(call) for _ in range(3 if reduced else 9)])
+        took = np.array([_compare_threads(call) for _ in range(9)])
         for kind, ratios, most in zip(("processor", "wall"), took.T, (1.2, 1.0), strict=True):
             work = f"default threads over one, {kind} time"
             result.append(Row("threads", name, work, float(ratios.min()), median(ratios), at_most=most))
